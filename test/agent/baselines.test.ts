@@ -20,8 +20,8 @@ import { briefOf, playDay } from '../support/play-day.ts';
 import { readPrices } from '../support/prices.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
-import type { LedgerDay } from '../support/trading-day.ts';
 import { isLong } from '../support/long.ts';
+import { type LedgerDay, tradingDay } from '../support/trading-day.ts';
 
 /** A morning as the parent has it, with this cash and these holdings (`A:3 B:1`). */
 function morning(
@@ -36,12 +36,11 @@ function morning(
   );
   const holdings = held.split(' ').filter(Boolean);
   const market = openMarket(latestPrices(database), date, [...universe]);
-  const day: LedgerDay = {
+  const parts = {
     market: knownMarket({ market, isOpenHidden }),
     isOpenHidden,
     universe,
     limits,
-    actions: [],
     portfolio: {
       cash: fromDollars(cash),
       holdings: new Map(
@@ -49,6 +48,7 @@ function morning(
       ),
     },
   };
+  const day: LedgerDay = { ...tradingDay(parts), actions: [] };
   return day;
 }
 

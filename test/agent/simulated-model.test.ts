@@ -16,7 +16,7 @@ import { syntheticBars } from '../../src/core/prices/synthetic.ts';
 import { runNames } from '../../src/core/domain/runs.ts';
 import { openMarket } from '../../src/core/trading/market.ts';
 import { briefOf, playDay } from '../support/play-day.ts';
-import type { LedgerDay } from '../support/trading-day.ts';
+import { type LedgerDay, tradingDay } from '../support/trading-day.ts';
 
 const SYMBOLS = ['AAPL', 'AMD', 'AMZN', 'COST', 'CSCO', 'META', 'MSFT', 'NVDA', 'PEP', 'TSLA'];
 const FIRST = '2025-03-03';
@@ -27,10 +27,12 @@ for (const symbol of SYMBOLS)
 
 /** A day as it begins: with cash only, or with the portfolio and the actions of another. */
 const dayOf = (date: string, before?: LedgerDay): LedgerDay => ({
-  ...{ universe: new Set(SYMBOLS), actions: [] },
-  portfolio: { cash: fromDollars(10_000), holdings: new Map() },
-  ...before,
-  market: openMarket(latestPrices(database), date, SYMBOLS),
+  ...tradingDay({
+    universe: new Set(SYMBOLS),
+    portfolio: before?.portfolio ?? { cash: fromDollars(10_000), holdings: new Map() },
+    market: openMarket(latestPrices(database), date, SYMBOLS),
+  }),
+  actions: before?.actions ?? [],
 });
 
 /** Runs a simulated model over one day; returns the conversation. */

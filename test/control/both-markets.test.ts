@@ -22,13 +22,18 @@ import type { BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
 import { cashPerShare, applyCorporateActions } from '../../src/core/trading/morning.ts';
-import { closingMark, type Market, openMarket } from '../../src/core/trading/market.ts';
+import {
+  closingMark,
+  currentMark,
+  type Market,
+  openMarket,
+} from '../../src/core/trading/market.ts';
 import { type Portfolio, heldQuantity, valuePortfolio } from '../../src/core/trading/portfolio.ts';
 import { createBrief } from '../../src/core/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { storePrices } from '../support/prices.ts';
 import { copyTemplate } from '../support/service.ts';
-import { callTool, type LedgerDay } from '../support/trading-day.ts';
+import { callTool, type LedgerDay, tradingDay } from '../support/trading-day.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 /**
@@ -120,7 +125,10 @@ async function play({ database, symbols, dates }: World, trader: Trader): Promis
   for (const date of dates) {
     const market = openMarket(latestPrices(database), date, symbols);
     if (before !== null) portfolio = morning(database, portfolio, { market, before });
-    const day: LedgerDay = { market, universe: new Set(symbols), actions: [], portfolio };
+    const day: LedgerDay = {
+      ...tradingDay({ market, universe: new Set(symbols), portfolio }),
+      actions: [],
+    };
     await trader(day);
     portfolio = day.portfolio;
     const marks = [...portfolio.holdings.keys()].map(
@@ -187,7 +195,7 @@ function rememberer(): Trader {
     const [best = ''] = [...day.universe].sort((one, other) => growth(other) - growth(one));
     if (heldQuantity(day.portfolio, best) > 0) return;
     for (const [symbol, held] of day.portfolio.holdings) await order(day, 'sell', symbol, held);
-    await order(day, 'buy', best, Math.floor(day.portfolio.cash / day.market.mark(best)));
+    await order(day, 'buy', best, Math.floor(day.portfolio.cash / currentMark(day.market, best)));
   };
 }
 

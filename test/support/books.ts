@@ -73,7 +73,8 @@ interface OpenOptions {
   change?: (market: Market) => Market;
 }
 
-const OPTIONS = { universe: new Set(SYMBOLS), tokenPrices: null, news: null, hasNotes: true };
+const PLAIN = { tokenPrices: null, news: null, decider: null, hasNotes: true };
+const OPTIONS = { universe: new Set(SYMBOLS), ...PLAIN };
 const OFFERED = offeredToolNames({ hasNews: true, hasNotes: true, hasDocuments: true });
 const NOTHING_MORE = { reasoning: null, usage: null, note: null };
 const EMPTY_ANSWER = { type: 'answer', content: '', ...NOTHING_MORE } as const;

@@ -111,6 +111,7 @@ async function runModelDay(
     paysDividends: agentConfig.dividends,
     tokenPrices: null,
     news: null,
+    decider: null,
     ...orderTerms(agentConfig),
   };
   const session = await openSession({ database, clock }, modelDay, options);

@@ -3,6 +3,7 @@ import { weekdays } from '../../src/core/time/calendar.ts';
 import type { ClosingHolding } from '../../src/features/performance/holdings-queries.ts';
 import type { LedgerDay } from '../../src/features/performance/queries.ts';
 import { type Money, money, toDollars } from '../../src/core/money/money.ts';
+import { NO_COSTS } from '../../src/core/domain/market-rules.ts';
 import { dividendOn, payDividend } from '../../src/core/trading/morning.ts';
 import {
   applySplit,
@@ -122,7 +123,8 @@ function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions
   return orders.flatMap(({ side, symbol, amount }) => {
     const price = state.prices.get(symbol) as Money;
     if (price === 0) return [];
-    const { portfolio } = (side === 'buy' ? buy : sell)(state.portfolio, { symbol, amount, price });
+    const order = { symbol, amount, price, costs: NO_COSTS };
+    const { portfolio } = (side === 'buy' ? buy : sell)(state.portfolio, order);
     if (portfolio === undefined || portfolio.cash < commission) return [];
     state.portfolio = { ...portfolio, cash: money(portfolio.cash - commission) };
     return [{ actionType: side, symbol, amount, price, cash: state.portfolio.cash }];

@@ -11,6 +11,7 @@ import { withCosts } from '../support/market-rules.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import { callIn, createBooks, setBars } from '../support/books.ts';
 import { runs } from '../support/long.ts';
+import { tradingDay } from '../support/trading-day.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** A day whose opens are the marks, in units of money. */
@@ -31,16 +32,16 @@ function dayOf(
   const market = {
     date: '2025-01-06',
     quote: (symbol: string) => ({ open: openOf(symbol), previousDate: null, previousClose: null }),
-    mark: openOf,
+    knownMark: (symbol: string) => ({ price: openOf(symbol) }),
   } as unknown as Market;
   const portfolio = { cash: money(cash), holdings: new Map(Object.entries(holdings)) };
-  return {
+  return tradingDay({
     market,
     universe: new Set(Object.keys(opens)),
     portfolio,
     limits,
     rules: withCosts(costs),
-  };
+  });
 }
 
 const DOLLARS = fromDollars(1);

@@ -8,6 +8,7 @@ import type { Market } from '../../src/core/trading/market.ts';
 import { takeOrder } from '../../src/core/trading/orders.ts';
 import { rebalance } from '../../src/core/trading/rebalance.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
+import { tradingDay } from '../support/trading-day.ts';
 import { tableOf } from '../support/text-table.ts';
 
 /** Lots of 100, but of some symbols 200 or more in steps of one share. */
@@ -24,13 +25,17 @@ const LOTS: MarketRules = {
 function dayOf(cash: number, holdings: Record<string, number>): TradingDay {
   const quote = () => ({ open: money(10_000), previousDate: null, previousClose: null });
   // Only what orders read of a market.
-  const market = { date: '2025-01-06', quote, mark: () => money(10_000) } as unknown as Market;
+  const market = {
+    date: '2025-01-06',
+    quote,
+    knownMark: () => ({ price: money(10_000) }),
+  } as unknown as Market;
   const universe = new Set(['600519.SH', '688981.SH']);
   const portfolio = {
     cash: money(cash * 10_000) as Money,
     holdings: new Map(Object.entries(holdings)),
   };
-  return { market, universe, portfolio, rules: LOTS };
+  return tradingDay({ market, universe, portfolio, rules: LOTS });
 }
 
 /** An order, what is held of it, and why it is refused; nothing where it is taken. */

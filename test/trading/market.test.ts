@@ -5,7 +5,12 @@ import { addDays } from '../../src/core/time/calendar.ts';
 import type { Database } from '../../src/core/database/database.ts';
 import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { fromDollars, type Money, toDollars } from '../../src/core/money/money.ts';
-import { closingMark, type Market, openMarket } from '../../src/core/trading/market.ts';
+import {
+  closingMark,
+  currentMark,
+  type Market,
+  openMarket,
+} from '../../src/core/trading/market.ts';
 import { createBooks, setBars, tell } from '../support/books.ts';
 import { runs } from '../support/long.ts';
 import { tableOf } from '../support/text-table.ts';
@@ -54,7 +59,7 @@ test('bars before 1900, which other programs may have stored, are ignored', () =
   assert.deepEqual([market.bars('AAPL', 5), market.bar('AAPL', '1899-12-29')], [[], null]);
   assert.deepEqual(market.quote('AAPL'), { open: null, previousDate: null, previousClose: null });
   assert.equal(closingMark(latestPrices(early), '2025-01-07', 'AAPL'), null);
-  assert.throws(() => market.mark('AAPL'), /no price of it is stored/);
+  assert.throws(() => currentMark(market, 'AAPL'), /no price of it is stored/);
 });
 
 /** ORLY's last close before the date of a market, in dollars. */
@@ -113,11 +118,11 @@ test('the mark of a day without a bar is adjusted for splits since the last one'
 test('the mark of a market stays as it was first read, whatever becomes of its splits', () => {
   const database = withPrices('AAPL 2025-01-03 10 -', 'AAPL 2025-01-06 2:1');
   const market = openMarket(latestPrices(database), '2025-01-07', ['AAPL']);
-  assert.equal(toDollars(market.mark('AAPL')), 5);
+  assert.equal(toDollars(currentMark(market, 'AAPL')), 5);
   database.statement('UPDATE stock_splits SET numerator = 5').run();
-  assert.equal(toDollars(market.mark('AAPL')), 5);
+  assert.equal(toDollars(currentMark(market, 'AAPL')), 5);
   assert.equal(
-    toDollars(openMarket(latestPrices(database), '2025-01-07', ['AAPL']).mark('AAPL')),
+    toDollars(currentMark(openMarket(latestPrices(database), '2025-01-07', ['AAPL']), 'AAPL')),
     2,
   );
 });
@@ -126,7 +131,10 @@ test('a price that splits make smaller than the unit of money is the unit, never
   const prices = 'ORLY 2025-06-06 0.0021 -\nORLY 2025-06-09 0.002 0.0019';
   const database = withPrices(prices, 'ORLY 2025-06-10 100:1');
   const market = openMarket(latestPrices(database), '2025-06-10', ['ORLY']);
-  assert.deepEqual([previousClose(market), toDollars(market.mark('ORLY'))], [0.0001, 0.0001]);
+  assert.deepEqual(
+    [previousClose(market), toDollars(currentMark(market, 'ORLY'))],
+    [0.0001, 0.0001],
+  );
   const lowest = market.bars('ORLY', 2).map(({ open, low, close }) => `${open} ${low} ${close}`);
   assert.deepEqual(lowest, ['0.0001 null null', '0.0001 0.0001 0.0001']);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { NO_COSTS } from '../../src/core/domain/market-rules.ts';
 import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
 import {
   applySplit,
@@ -98,7 +99,7 @@ interface Step {
 
 function step(portfolio: Portfolio, { action, symbol, quantity, price }: Step): Portfolio | null {
   const [amount, denominator = 1] = quantity.split(':').map(Number) as [number, number?];
-  const order = { symbol, price: fromDollars(price) };
+  const order = { symbol, price: fromDollars(price), costs: NO_COSTS };
   if (action === 'split')
     return applySplit(portfolio, { ...order, numerator: amount, denominator }).portfolio;
   return (action === 'buy' ? buy : sell)(portfolio, { ...order, amount }).portfolio ?? null;
@@ -151,7 +152,8 @@ test('whatever the orders: cash and holdings stay whole and at least zero, and t
               Math.abs(portfolio.cash + heldQuantity(portfolio, symbol) * price - old) <= 1,
             );
           } else {
-            const execution = (action === 'buy' ? buy : sell)(before, { symbol, amount, price });
+            const order = { symbol, amount, price, costs: NO_COSTS };
+            const execution = (action === 'buy' ? buy : sell)(before, order);
             portfolio = execution.portfolio ?? before;
             const value = (one: Portfolio) => one.cash + heldQuantity(one, symbol) * price;
             assert.equal(value(portfolio), value(before));

@@ -16,6 +16,7 @@ import { computeDayStart } from '../../src/core/trading/start.ts';
 import { replyContent, runTool } from '../../src/core/trading/tools.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import { inLongForm, runs } from '../support/long.ts';
+import { tradingDay } from '../support/trading-day.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const DATE = '2025-01-06';
@@ -41,16 +42,15 @@ function dayOf({ cash, holdings = {}, opens, universe, costs, ...more }: Held) {
       const price = openOf(symbol) as Money | null;
       return { open: more.isOpenHidden ? null : price, previousDate: null, previousClose: price };
     },
-    mark: (symbol: string) => money(openOf(symbol) ?? 7 * DOLLAR),
+    knownMark: (symbol: string) => ({ price: money(openOf(symbol) ?? 7 * DOLLAR) }),
   } as unknown as Market;
-  const day: TradingDay = {
+  return tradingDay({
     market,
     universe: new Set(universe ?? Object.keys(opens)),
     portfolio: { cash: money(cash), holdings: new Map(Object.entries(holdings)) },
     rules: withCosts(costs),
     ...more,
-  };
-  return day;
+  });
 }
 
 async function rebalanced(held: Held, args: unknown) {

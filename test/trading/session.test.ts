@@ -400,7 +400,10 @@ test('a ledger takes no negative cash: an assertion stops a split at a negative 
   tell(books, 'ORLY 2025-06-10 1:2');
   await books.day('2025-06-09', [['buy', 'ORLY', 99]]);
   const broken = books.open('2025-06-13', 'model-a', {
-    change: (market) => ({ ...market, mark: () => money(-10_000_000) }),
+    change: (market) => ({
+      ...market,
+      knownMark: () => ({ price: money(-10_000_000), date: market.date }),
+    }),
   });
   await assert.rejects(broken, { name: 'AssertionError', message: /cash is -/ });
 });

@@ -14,7 +14,7 @@ import { storeDocuments } from '../support/documents.ts';
 import { withCosts } from '../support/market-rules.ts';
 import { storePrices } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
-import { callTool, type LedgerDay } from '../support/trading-day.ts';
+import { callTool, type LedgerDay, tradingDay } from '../support/trading-day.ts';
 
 const DATE = '2025-01-07';
 
@@ -33,12 +33,12 @@ storePrices(
 
 function openDay({ cash = 10_000, holdings = {} as Record<string, number> } = {}): LedgerDay {
   const universe = new Set(['AAPL', 'MSFT', 'NONE']);
-  return {
+  const parts = {
     market: openMarket(latestPrices(database), DATE, [...universe]),
     universe,
-    actions: [],
     portfolio: { cash: fromDollars(cash), holdings: new Map(Object.entries(holdings)) },
   };
+  return { ...tradingDay(parts), actions: [] };
 }
 
 async function call(day: LedgerDay, name: string, args: unknown) {

@@ -21,6 +21,7 @@ import type { Documents } from '../../src/core/trading/morning-documents.ts';
 import { storeDocuments } from '../support/documents.ts';
 import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
 import { storePrices } from '../support/prices.ts';
+import { tradingDay } from '../support/trading-day.ts';
 
 /**
  * SHA-256 of everything below in the words of each version. Files out there were made with them:
@@ -223,11 +224,7 @@ function library(): Documents {
   return { counts: [], hash: 0, shown: new Map(), morning };
 }
 
-function dayOf(
-  wording: Wording,
-  cash: number,
-  extras: Pick<TradingDay, 'news' | 'note' | 'limits' | 'orders' | 'isOpenHidden' | 'documents'>,
-): TradingDay {
+function dayOf(wording: Wording, cash: number, extras: Partial<TradingDay>): TradingDay {
   const database = openDatabase(':memory:');
   storePrices(
     database,
@@ -243,14 +240,14 @@ function dayOf(
       ['TINY', 1],
     ]),
   };
-  return {
+  return tradingDay({
     market: openMarket(latestPrices(database), '2025-01-07', [...universe]),
     universe,
     rules,
     portfolio,
     wording,
     ...extras,
-  };
+  });
 }
 
 test('what models read is as it was released, in every version', async () => {

@@ -173,14 +173,6 @@ const MAX_DEPTH = 64;
  */
 const MAX_VALUES = 20_000;
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const LIST_OPENS = 0x5b;
-const LIST_ENDS = 0x5d;
-const OBJECT_OPENS = 0x7b;
-const OBJECT_ENDS = 0x7d;
-
 /**
  * Refuses a line of JSON with more levels or values than any message of a child has, before it is
  * parsed: parsing and checking megabytes of brackets takes a second or more, and this check a few
@@ -190,13 +182,13 @@ export function checkLineBounds(line: string): void {
   let depth = 0;
   let values = 0;
   for (let at = 0; at < line.length; at += 1) {
-    const character = line.charCodeAt(at);
-    if (character === QUOTE) at = findClosingQuote(line, at);
-    else if (character === LIST_OPENS || character === OBJECT_OPENS) {
+    const character = line[at];
+    if (character === '"') at = findClosingQuote(line, at);
+    else if (character === '[' || character === '{') {
       depth += 1;
       values += 1;
-    } else if (character === LIST_ENDS || character === OBJECT_ENDS) depth -= 1;
-    else if (character === COMMA) values += 1;
+    } else if (character === ']' || character === '}') depth -= 1;
+    else if (character === ',') values += 1;
     if (depth > MAX_DEPTH) throw new Error(`the line is nested more than ${MAX_DEPTH} levels deep`);
     if (values > MAX_VALUES) throw new Error(`the line holds more than ${MAX_VALUES} values`);
   }
@@ -208,9 +200,8 @@ export function checkLineBounds(line: string): void {
  */
 function findClosingQuote(line: string, start: number): number {
   for (let at = start + 1; at < line.length; at += 1) {
-    const character = line.charCodeAt(at);
-    if (character === QUOTE) return at;
-    if (character === BACKSLASH) at += 1;
+    if (line[at] === '"') return at;
+    if (line[at] === '\\') at += 1;
   }
   return line.length;
 }

@@ -133,11 +133,11 @@ export interface DecisionResult {
  * second chance; an agent fails the day.
  */
 export function decide(
-  decider: Decider | null | undefined,
+  decider: Decider | null,
   { content, fault }: Pick<Answer, 'content' | 'fault'>,
   isFirst: boolean,
 ): DecisionResult | null {
-  if (decider == null || (decider.by === 'agent' && content === '')) return null;
+  if (decider === null || (decider.by === 'agent' && content === '')) return null;
   const { by } = decider;
   const nothing = { calls: [], confidence: null };
   const failed = (error: string): DecisionResult => ({

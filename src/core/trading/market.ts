@@ -41,12 +41,9 @@ export interface Market {
   readonly date: CalendarDate;
   quote(symbol: string): Quote;
   /**
-   * The value of a share during the session: the open, otherwise the last earlier close, otherwise
-   * the last earlier open.
-   */
-  mark(symbol: string): Money;
-  /**
-   * As `mark`, with the date of its bar; null when no price of the symbol up to the date is stored.
+   * The value of a share during the session, with the date of its bar: the open, otherwise the last
+   * earlier close, otherwise the last earlier open. Null when no price of the symbol up to the date
+   * is stored.
    */
   knownMark(symbol: string): Mark | null;
   bar(symbol: string, date: CalendarDate): Bar | null;
@@ -91,9 +88,6 @@ export function openMarket(
     prices,
     date,
     quote,
-    mark(symbol) {
-      return requirePrice(knownMark(symbol), symbol, date);
-    },
     knownMark,
     bar(symbol, day) {
       const bar = barOn(prices, date, { symbol, date: day });
@@ -103,7 +97,9 @@ export function openMarket(
   };
 }
 
-function requirePrice(mark: Mark | null, symbol: string, date: CalendarDate): Money {
+/** The value of a share during the session. Throws a `ServiceError` where it is not known. */
+export function currentMark({ date, knownMark }: Market, symbol: string): Money {
+  const mark = knownMark(symbol);
   if (mark === null)
     throw new ServiceError(
       'no_prices',
@@ -122,7 +118,6 @@ export function hideOpen(market: Market): Market {
     ...market,
     quote,
     knownMark,
-    mark: (symbol) => requirePrice(knownMark(symbol), symbol, date),
     bar: (symbol, day) => (day < date ? market.bar(symbol, day) : null),
     bars: (symbol, count) =>
       market

@@ -3,7 +3,7 @@ import type { StoredDividend } from '#database/splits-and-dividends.ts';
 import type { KnownDividend } from '#database/evidence.ts';
 import type { Split } from '#database/market-queries.ts';
 import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '#money/money.ts';
-import { type Market, splitRatio } from './market.ts';
+import { currentMark, type Market, splitRatio } from './market.ts';
 import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
 
 export interface ReceivedDividend {
@@ -87,7 +87,9 @@ function splitHolding(
 ) {
   const { symbol, date, numerator, denominator } = split;
   const own = splits.filter((other) => other.symbol === symbol);
-  const price = money(Math.round(market.mark(symbol) * splitRatio(own, date)) || LEAST_PRICE);
+  const price = money(
+    Math.round(currentMark(market, symbol) * splitRatio(own, date)) || LEAST_PRICE,
+  );
   return { price, ...applySplit(before, { symbol, numerator, denominator, price }) };
 }
 

@@ -8,11 +8,10 @@ import {
   lotsText,
   type MarketRules,
   marketRules,
-  US_RULES,
   wholeLots,
 } from '#domain/market-rules.ts';
 import { asPercent } from '#text/sentences.ts';
-import type { Market } from './market.ts';
+import { currentMark, type Market } from './market.ts';
 import {
   type Action,
   affordableShares,
@@ -48,9 +47,8 @@ export function takeOrder(
   side: Side,
   { symbol, amount }: { symbol: string; amount: number },
 ): Reply<ToolResult<Side>> {
-  const { universe, portfolio, rules = US_RULES, isOpenHidden = false } = day;
+  const { universe, portfolio, rules, isOpenHidden, placed, expected: before } = day;
   const { costs } = rules;
-  const { placed = [], expected: before = portfolio } = day;
   if (side === 'buy' && !universe.has(symbol))
     return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
   const held = heldQuantity(portfolio, symbol);
@@ -118,7 +116,7 @@ export function noPriceReason({ market, isOpenHidden }: TradingDay): string {
 export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Market): bigint {
   let value = BigInt(cash);
   for (const [symbol, quantity] of holdings)
-    value += BigInt(quantity) * BigInt(market.mark(symbol));
+    value += BigInt(quantity) * BigInt(currentMark(market, symbol));
   return value;
 }
 
@@ -144,7 +142,7 @@ export function orderLimitReason(orders: number, most: number): string {
  * cash. Below 0 where a limit is passed already.
  */
 export function maxPurchase(
-  { limits, market, rules = US_RULES }: TradingDay,
+  { limits, market, rules }: TradingDay,
   before: Portfolio,
   { symbol, decidingPrice, price }: Omit<WantedOrder, 'side' | 'amount'>,
 ): { byWeight: number; most: number } {
@@ -165,7 +163,7 @@ function findLimitViolation(
   before: Portfolio,
   wanted: WantedOrder,
 ): string | null {
-  const { limits, rules = US_RULES, market, orders = 0 } = day;
+  const { limits, rules, market, orders } = day;
   const { side, symbol, amount, decidingPrice } = wanted;
   const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
   const mostOrders = Math.min(maxOrders ?? MAX_DAY_ORDERS, MAX_DAY_ORDERS);

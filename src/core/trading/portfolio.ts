@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { NO_COSTS, type TradingCosts } from '#domain/market-rules.ts';
+import type { TradingCosts } from '#domain/market-rules.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
 import type { Split } from '#database/market-queries.ts';
 import { formatDollars, fromDollars, type Money, money, TooLarge } from '#money/money.ts';
@@ -33,14 +33,14 @@ interface PricedOrder {
   symbol: string;
   amount: number;
   price: Money;
-  costs?: TradingCosts;
+  costs: TradingCosts;
 }
 
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
 type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
 
 export function buy(portfolio: Portfolio, order: PricedOrder): Execution {
-  const { symbol, amount, price, costs = NO_COSTS } = order;
+  const { symbol, amount, price, costs } = order;
   if (!isAmount(amount)) return refuseAmount(amount);
   // Compared by division, so that no order, however large, exceeds exact integers.
   if (amount > Math.floor(portfolio.cash / price))
@@ -61,7 +61,7 @@ export function buy(portfolio: Portfolio, order: PricedOrder): Execution {
  * the order, if it fits a number.
  */
 function unaffordableReason(cash: Money, order: PricedOrder, commission: Money | null): string {
-  const { symbol, amount, price, costs = NO_COSTS } = order;
+  const { symbol, amount, price, costs } = order;
   const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
   const withCommission =
     commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
@@ -82,7 +82,7 @@ export function affordableShares(cash: Money, price: Money, costs: TradingCosts)
 
 export function sell(
   portfolio: Portfolio,
-  { symbol, amount, price, costs = NO_COSTS }: PricedOrder,
+  { symbol, amount, price, costs }: PricedOrder,
 ): Execution {
   if (!isAmount(amount)) return refuseAmount(amount);
   const quantity = heldQuantity(portfolio, symbol);

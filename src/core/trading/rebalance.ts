@@ -1,6 +1,6 @@
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { limitsText } from '#text/sentences.ts';
-import { findBoard, US_RULES, wholeLots } from '#domain/market-rules.ts';
+import { findBoard, wholeLots } from '#domain/market-rules.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { Side } from '#database/decisions.ts';
 import {
@@ -45,8 +45,7 @@ const CASH = 'CASH';
  * them.
  */
 export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Reply<Rebalanced> {
-  const { orders: taken = 0, refused: refusedBefore = 0 } = day;
-  if (taken + refusedBefore >= MAX_DAY_ORDERS)
+  if (day.orders + day.refused >= MAX_DAY_ORDERS)
     return { refusal: orderLimitReason(MAX_DAY_ORDERS, MAX_DAY_ORDERS) };
   const weights = new Map<string, bigint>();
   for (const [name, weight] of Object.entries(args.weights)) {
@@ -58,7 +57,7 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     if (weights.has(symbol)) return { refusal: `Cannot rebalance: ${symbol} is named twice.` };
     weights.set(symbol, exactWeight(weight));
   }
-  const { rules = US_RULES, isOpenHidden = false } = day;
+  const { rules, isOpenHidden } = day;
   const { costs } = rules;
   const runner = createOrderRunner(day);
   const targets = targetOrders(day, weights, { ...args, refuse: runner.refuse });
@@ -94,7 +93,7 @@ function createOrderRunner(start: TradingDay) {
   return {
     orders,
     told,
-    portfolio: () => day.expected ?? day.portfolio,
+    portfolio: () => day.expected,
     refuse(refusal: string, symbol: string): void {
       orders.push({ side: null, symbol, amount: null, refusal });
       told.push({ error: refusal, symbol });
@@ -108,9 +107,8 @@ function createOrderRunner(start: TradingDay) {
       const { orders: own = [], portfolio: expected = day.portfolio } = taken;
       orders.push(...own);
       told.push(result);
-      const { placed = [], orders: before = 0 } = day;
-      day = { ...day, expected, orders: before + 1 };
-      if (day.isOpenHidden) day = { ...day, placed: [...placed, { side, symbol, amount }] };
+      day = { ...day, expected, orders: day.orders + 1 };
+      if (day.isOpenHidden) day = { ...day, placed: [...day.placed, { side, symbol, amount }] };
       else day = { ...day, portfolio: expected };
     },
   };
@@ -131,7 +129,7 @@ function targetOrders(
     refuse: (error: string, symbol: string) => void;
   },
 ): TargetOrder[] {
-  const { expected: portfolio = day.portfolio } = day;
+  const { expected: portfolio } = day;
   const value = exactPortfolioValue(portfolio, day.market);
   const sum = weights.values().reduce((all, part) => all + part, 0n);
   const whole = sum > ONE ? sum : ONE; // what rounding adds to the sum is taken from each
@@ -148,7 +146,7 @@ function targetOrders(
     const lack = (part * value) / (whole * BigInt(price)) - held;
     if (lack === 0n) return [];
     const side = lack < 0n ? 'sell' : 'buy';
-    const step = BigInt(findBoard(day.rules ?? US_RULES, symbol).step);
+    const step = BigInt(findBoard(day.rules, symbol).step);
     const amount = lack > 0n ? lack : part === 0n ? held : -lack - (-lack % step);
     return amount === 0n ? [] : [{ symbol, side, amount, price, value: amount * BigInt(price) }];
   });

@@ -1,8 +1,7 @@
-import { WORDING } from '#agent/prompt.ts';
+import { WORDING, type Wording } from '#agent/prompt.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import type { AnswerFault } from '#domain/vocabulary.ts';
 import type { Entry } from '#settings/entry.ts';
-import { US_RULES } from '#domain/market-rules.ts';
 import { membersOn } from '#settings/members.ts';
 import { cutWords, type DecisionRow, NO_TRADE } from '#database/decisions.ts';
 import type { ToolUsageRow } from '#database/sessions.ts';
@@ -46,7 +45,9 @@ export interface RunningDay extends TradingDay {
 
 export interface DayTerms
   extends OrderTerms,
-    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'wording' | 'decider'> {
+    Pick<TradingDay, 'market' | 'universe' | 'offered' | 'decider'> {
+  /** Today's when left out. */
+  wording?: Wording;
   news: NewsSearch | null;
   /** Whether the model may keep a note; its note is carried on in any case. */
   hasNotes?: boolean;
@@ -130,7 +131,7 @@ export function computeDayEnd({
   portfolio: start,
   placed,
   fillMarket: market,
-  rules = US_RULES,
+  rules,
   isOpenHidden,
 }: RunningDay): DayEnd {
   const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules });

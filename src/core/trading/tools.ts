@@ -167,9 +167,9 @@ export function offeredToolNames(extras: Extras, wanted?: readonly string[] | nu
 
 function dayTools({ news, note, documents, wording, offered }: TradingDay): Tool[] {
   const extras = {
-    hasNews: news != null,
+    hasNews: news !== null,
     hasNotes: note !== undefined,
-    hasDocuments: documents != null,
+    hasDocuments: documents !== null,
   };
   return offeredTools(extras, offered, wording);
 }
@@ -212,7 +212,7 @@ export function refusedOrders({ name, arguments: args }: ToolCall, refusal: stri
 function portfolioReport(day: TradingDay): ToolResult<'get_portfolio'> {
   const { cash, holdings, portfolioValue } = describePortfolio(day);
   const { isOpenHidden } = day;
-  const placed = day.placed?.map(({ side, symbol, amount }) => ({ side, symbol, amount })) ?? [];
+  const placed = day.placed.map(({ side, symbol, amount }) => ({ side, symbol, amount }));
   return { cash, holdings, portfolio_value: portfolioValue, ...(isOpenHidden && { placed }) };
 }
 

@@ -2,12 +2,12 @@ import type { Wording } from '#agent/prompt.ts';
 import type { Json } from '#json/json.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { Limits, Member } from '#settings/configuration-schema.ts';
-import { type MarketRules, US_RULES } from '#domain/market-rules.ts';
+import type { MarketRules } from '#domain/market-rules.ts';
 import type { DecisionRow, Side } from '#database/decisions.ts';
 import type { Brief, OneAnswer } from '#wire/protocol.ts';
 import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './morning-documents.ts';
-import type { Market } from './market.ts';
+import { currentMark, type Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
 import type { ReceivedDividend } from './morning.ts';
 import {
@@ -36,46 +36,46 @@ export type Order =
 export interface OrderTerms {
   readonly rules: MarketRules;
   /** Whether nothing of the session date is known to the model. */
-  readonly isOpenHidden?: boolean;
-  readonly limits?: Limits | null;
+  readonly isOpenHidden: boolean;
+  readonly limits: Limits | null;
   /** Members of a universe with dates. */
   readonly members?: readonly Member[] | undefined;
 }
 
 /**
  * What the tools of one model-day see. The portfolio is current: each call sees the result of the
- * one before. Without rules they are those of the American exchanges, without costs.
+ * one before.
  */
-export interface TradingDay extends Partial<OrderTerms> {
+export interface TradingDay extends OrderTerms {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
-  readonly news?: NewsSearch | null;
-  readonly documents?: Documents | null;
+  readonly news: NewsSearch | null;
+  readonly documents: Documents | null;
   readonly portfolio: Portfolio;
-  readonly received?: readonly ReceivedDividend[];
+  readonly received: readonly ReceivedDividend[];
   /**
    * The model's note from an earlier day; null without one, undefined when it may not keep notes.
    */
-  readonly note?: string | null | undefined;
-  /** In which words its tools speak; today's when left out. */
-  readonly wording?: Wording;
+  readonly note: string | null | undefined;
+  /** In which words its tools speak. */
+  readonly wording: Wording;
   /** The names of the tools that its entry is offered; all of the day's when left out. */
   readonly offered?: readonly string[] | undefined;
   /** The orders that wait for the open, in the order of placing. */
-  readonly placed?: readonly PlacedOrder[];
-  /** The portfolio as if they filled at previous closes; left out without a hidden open. */
-  readonly expected?: Portfolio;
+  readonly placed: readonly PlacedOrder[];
+  /** The portfolio as if they filled at previous closes; the portfolio without a hidden open. */
+  readonly expected: Portfolio;
   /** How many orders were executed or placed so far. */
-  readonly orders?: number;
+  readonly orders: number;
   /** How many orders of rebalances were refused so far. */
-  readonly refused?: number;
+  readonly refused: number;
   /** What of the orders of the day before did not fill, a sentence each. */
-  readonly unfilled?: readonly string[];
+  readonly unfilled: readonly string[];
   /** What left the universe since the model's session before. */
-  readonly left?: readonly string[];
+  readonly left: readonly string[];
   /** Who ends the day by a decision; null where the model calls tools until it stops. */
-  readonly decider?: Decider | null;
+  readonly decider: Decider | null;
 }
 
 /**
@@ -105,8 +105,8 @@ export type Reply<Result = Json> =
  * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
  */
 export function createBrief(day: TradingDay): Brief {
-  const { market, universe, portfolio, received = [], rules = US_RULES, note } = day;
-  const { isOpenHidden, limits, unfilled = [], left = [], documents, decider } = day;
+  const { market, universe, portfolio, received, rules, note } = day;
+  const { isOpenHidden, limits, unfilled, left, documents, decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
@@ -165,7 +165,7 @@ function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDi
  */
 export function describePortfolio({ market, portfolio }: TradingDay) {
   const { cash, holdings: held } = portfolio;
-  const marks = new Map([...held.keys()].map((symbol) => [symbol, market.mark(symbol)]));
+  const marks = new Map([...held.keys()].map((symbol) => [symbol, currentMark(market, symbol)]));
   const holdings = [...held]
     .map(([symbol, quantity]) => ({
       symbol,

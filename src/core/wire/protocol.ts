@@ -62,25 +62,29 @@ export interface Brief {
    * Dividends that were paid this morning on what was held; left out when there are none. Cash per
    * share has up to six decimals.
    */
-  dividends?:
-    | { symbol: string; exDate: string; shares: number; cashPerShare: number; cash: number }[]
-    | undefined;
+  dividends?: {
+    symbol: string;
+    exDate: string;
+    shares: number;
+    cashPerShare: number;
+    cash: number;
+  }[];
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   rules: MarketRules;
   /** The model's note from an earlier day; null without one, left out when it keeps no notes. */
-  note?: string | null | undefined;
+  note?: string | null;
   /** Whether nothing of this date is known: then no symbol has an open. */
-  isOpenHidden?: boolean | undefined;
+  isOpenHidden?: boolean;
   limits?: Limits | undefined;
   /** What of the orders of the day before did not fill, a sentence each. */
-  unfilled?: string[] | undefined;
+  unfilled?: string[];
   /** What left the universe since the model's session before; left out when nothing did. */
-  left?: string[] | undefined;
+  left?: string[];
   /** How many documents of each kind it can read, the most frequent first; left out without any. */
-  documents?: { kind: string; documents: number }[] | undefined;
+  documents?: { kind: string; documents: number }[];
   /** Of a day that ends with one decision: what its model reads besides. */
-  decision?: OneAnswer | AgentTerms | undefined;
+  decision?: OneAnswer | AgentTerms;
 }
 
 /** One request, with what the tools would have said: the last closes by symbol, oldest first. */
@@ -90,7 +94,7 @@ export interface OneAnswer {
   /** Null where a symbol has none on a date. */
   closes: { symbol: string; closes: (number | null)[] }[];
   /** The newest documents; left out without any. */
-  titles?: { date: string; kind: string; title: string }[] | undefined;
+  titles?: { date: string; kind: string; title: string }[];
 }
 
 /** An agent of the user's. */
@@ -120,7 +124,7 @@ export interface ProviderEndpoint {
   /** Null for a server that needs no key. */
   apiKey: string | null;
   /** What else in the URL and the parameters is a secret: no error and no answer repeats it. */
-  secrets?: string[] | undefined;
+  secrets?: string[];
   /**
    * What the entry sets: `model`, and other fields of the request's body in the dialect's names.
    */

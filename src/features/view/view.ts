@@ -35,9 +35,7 @@ export async function startView({
   settings,
   log,
   clock,
-  accessTokens,
-  routes,
-  createPages,
+  ...application
 }: ViewOptions): Promise<View> {
   const database = openView(path);
   const mode = cacheLastRead(() => modeOfJobs(database), 'UNKNOWN');
@@ -57,16 +55,8 @@ export async function startView({
   };
   // A package loses its manifest as soon as a service opens it, and is none from then on.
   const isFixed = hasManifest(database);
-  const shown = {
-    jobs: null,
-    agentDays: null,
-    viewedFile: name,
-    isFixed,
-  };
-  const http = createHttpServer(
-    { database, settings: served, log, clock, ...shown },
-    { accessTokens, routes, createPages },
-  );
+  const shown = { jobs: null, agentDays: null, viewedFile: name, isFixed };
+  const http = createHttpServer({ database, settings: served, log, clock, ...shown }, application);
   const port = await listen(http.server, settings, database);
   return {
     port,
@@ -106,10 +96,11 @@ export async function view(path: string, application: Application): Promise<void
   const settings = readSettings(process.env);
   const log = createStderrLog(settings.logLevel);
   const accessTokens = readAccessTokens(settings);
-  const shown = { path, name: basename(path), clock: () => new Date() };
   const { port, mode, stop } = await startView({
-    ...shown,
     ...application,
+    path,
+    name: basename(path),
+    clock: () => new Date(),
     settings,
     log,
     accessTokens,

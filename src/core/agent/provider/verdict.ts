@@ -82,17 +82,17 @@ export function classify(
     return isFinal ? { ...refusal, isTransient: false } : refusal;
   }
   const words = quote(result.text || JSON.stringify(body));
+  const refuse = (reason: string, isTransient: boolean): Refusal => {
+    return { ...REFUSAL, reason, isTransient, status, words, usage };
+  };
   try {
     const answer = read(asObject(body) ?? {}, step, result.headers, result.text);
     if (mayBeEmpty || !isEmptyAnswer(answer)) return { answer };
     const why = answer.fault === 'cut_off' ? answer.note : words;
-    const reason = `sent an answer without words or calls: ${why}`;
-    return { ...REFUSAL, reason, isTransient: true, status, words, usage };
+    return refuse(`sent an answer without words or calls: ${why}`, true);
   } catch (problem) {
-    if (problem instanceof NoAnswer)
-      return { ...REFUSAL, reason: problem.message, isTransient: true, status, words, usage };
-    const reason = `sent an unreadable response: ${errorMessage(problem)}: ${words}`;
-    return { ...REFUSAL, reason, status, words, usage };
+    if (problem instanceof NoAnswer) return refuse(problem.message, true);
+    return refuse(`sent an unreadable response: ${errorMessage(problem)}: ${words}`, false);
   }
 }
 

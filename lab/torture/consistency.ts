@@ -13,7 +13,7 @@ import { randomNumbers } from './installation.ts';
  * `npm run consistency -- [SECONDS] [SEED]`: one job after another commits, replaces, is cancelled
  * or discarded, and prices are imported, while every GET is asked again and again, as JSON and CSV.
  * No response may contradict itself, and no two of the same state each other. Five minutes by
- * default; a short form is part of `npm test`. Exit code 1 when anything was found.
+ * default; a short form is part of `npm run test:long`. Exit code 1 when anything was found.
  */
 
 const MODELS = ['alpha', 'beta', 'beta#2', 'gamma', 'hold'];

@@ -9,7 +9,7 @@ import { makeTrouble } from './trouble.ts';
 /**
  * Kills the built service at random moments while it runs jobs on models that answer over HTTP,
  * starts it again each time, and looks at what is left: `npm run torture -- [kills] [seed]`, at
- * least 200 kills by default; a short form is part of `npm test`. Other kinds of trouble follow,
+ * least 200 kills by default; a short form is part of `npm run test:long`. Other kinds of trouble follow,
  * each in a file of its own.
  */
 

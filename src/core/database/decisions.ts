@@ -7,7 +7,7 @@ import { integer, oneOf, orNull, reads, real, text, type ShapedRow } from './row
  * What models did on the model-days that they completed, as rows, which never change. They are
  * written in the transaction that commits a model-day, and keep only what its session, its
  * positions and its log do not say. Which of them count follows from the sessions as they are; so
- * do failures (records/decisions.ts).
+ * do failures.
  */
 
 /**

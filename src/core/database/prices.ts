@@ -145,7 +145,7 @@ export function storeBars(
   return { number, changed };
 }
 
-/** As `storeBars`, the rows of a symbol that are staged (staging.ts); returns how many changed. */
+/** As `storeBars`, the rows of a symbol that an import has staged; returns how many changed. */
 export function storeStagedBars(
   database: Database,
   symbol: string,

@@ -96,7 +96,7 @@ test('every link, followed with the keyboard, gives the focus to the heading of 
     for (let here = path; ; ) {
       const next = await followOne(here);
       if (next === null) break;
-      // The long form takes every way from every page, the short one goes on from where it is.
+      // The long form follows every link from every page; the short form continues from the page that a link opened.
       if (isLong) await open(path);
       else here = next;
     }

@@ -1,6 +1,6 @@
 import { command, oneFile, optionalFile } from '#commands/command.ts';
 
-/** Feature: copies of the database: whole, of one job as a package, and back. */
+/** Feature: copies of the database, whole or of one job as a package, and their restore. */
 
 export const backupCommand = command({
   summary: 'Copies the database, or one job of it, whether or not the service runs.',

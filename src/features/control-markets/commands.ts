@@ -1,6 +1,6 @@
 import { command, lastDateOption } from '#commands/command.ts';
 
-/** Feature: control markets: prices in disguise, which show what a model remembers. */
+/** Feature: control markets, prices in disguise that show what a model remembers. */
 
 export const disguiseCommand = command({
   summary: 'Writes stored prices in disguise, which shows what a model remembers.',

@@ -1,6 +1,6 @@
 import { command, files } from '#commands/command.ts';
 
-/** Feature: style: what part of a return the returns of factors explain. */
+/** Feature: style, that is what part of a return the returns of factors explain. */
 
 export const importFactorsCommand = command({
   summary: 'Imports daily returns of factors, to tell returns apart.',

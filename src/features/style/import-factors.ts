@@ -38,7 +38,7 @@ const MAX_NAME_LENGTH = 50;
 /** Above the dates: no later line is the header. */
 const DATE_HEADER = /^(date(time)?|day|time(stamp)?)?$/i;
 
-export const divisors = { percent: 100, fraction: 1 } as const;
+const divisors = { percent: 100, fraction: 1 } as const;
 const unitWords = { percent: 'percentages', fraction: 'fractions' } as const;
 type FactorUnit = keyof typeof divisors;
 
@@ -56,7 +56,7 @@ interface FactorFile {
 }
 
 /** Throws a `ServiceError` for a file that has no table of daily returns. */
-export async function readFactorFile(path: string, unit: FactorUnit): Promise<FactorFile> {
+async function readFactorFile(path: string, unit: FactorUnit): Promise<FactorFile> {
   const file: FactorFile = { factors: [], returns: [], refused: [] };
   const rows: FactorRow[] = [];
   let header: string[] = [];

@@ -1,7 +1,7 @@
 import { command, oneFile } from '#commands/command.ts';
 import type { Application } from '#http/application.ts';
 
-/** Feature: a view: the pages and GET routes of a database file, without jobs. */
+/** Feature: a view, that is the pages and GET routes of a database file, without jobs. */
 
 export const viewCommand = (load: () => Promise<Application>) =>
   command({

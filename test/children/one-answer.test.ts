@@ -246,3 +246,12 @@ test('messages: where the format is refused, the answer is asked for as text', a
   assert.deepEqual([bodies[1].tool_choice, bodies[1].tools], [undefined, undefined]);
   assert.match(job.warnings[0], /^'m' is asked without .*, which the service adds/);
 });
+
+test('limits and a hidden open hold for decisions too', async (t) => {
+  const agentConfig = { open: 'hidden', limits: { max_weight: 0.5 } };
+  const { ledger, conversation } = await run(t, { agentConfig }, (request) =>
+    answerOf(request, 'chat', ordering('buy', 60)),
+  );
+  assert.deepEqual(ledger, IDLE);
+  assert.match(conversation[3].content, /the limit is 50 %; at most 45 shares can be bought/);
+});

@@ -302,3 +302,13 @@ test('an idle connection is kept longer for the token of a day, and for none els
   const { ledger } = await run(t, act, { httpLimits });
   assert.deepEqual(ledger, BOUGHT);
 });
+
+test('a cost limit counts what agents report', async (t) => {
+  const usage = { prompt_tokens: 1, completion_tokens: 1, cost_usd: 2 };
+  const { job, requests } = await run(t, [{ body: { orders: [], reason: '', usage } }], {
+    entry: { max_cost_usd: 3 },
+    dates: { start_date: '2025-10-15', end_date: '2025-10-17' },
+  });
+  assert.deepEqual([requests.length, job.warnings], [2, null]);
+  assert.equal(job.details[2].error, 'Cost limit reached');
+});

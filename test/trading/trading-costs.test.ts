@@ -1,3 +1,7 @@
+import { tableOf } from '../support/text-table.ts';
+import { withCosts } from '../support/market-rules.ts';
+import { US_RULES } from '../../src/core/domain/market-rules.ts';
+import { firstMessages } from '../../src/core/agent/prompt.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -117,4 +121,22 @@ test('costs are never in favour of the trader, and never take cash below zero', 
       },
     ),
   );
+});
+
+/** Costs per trade, in basis points, and of slippage, and the words of the prompt. */
+const told = tableOf<[perTrade: string, bps: string, slippage: string, words: string]>(`
+  1 | 0 | 0   | each order pays $1.
+  0 | 5 | 2.5 | each order pays 5 basis points of its value. Orders fill 2.5 basis points worse than the open.
+  0 | 0 | 3   | Orders fill 3 basis points worse than the open.
+`);
+test('the prompt mentions the trading costs that there are', () => {
+  const portfolio = { cash: 9000.5, portfolioValue: 10_020.5, holdings: [] };
+  const brief = { date: '2025-01-07', ...portfolio, quotes: [] };
+  const [, without] = firstMessages({ ...brief, rules: US_RULES });
+  assert.ok(without?.content.includes('Trading costs') === false);
+  for (const [perTrade, bps, slippage, words] of told) {
+    const own = costs(Number(perTrade), Number(bps), Number(slippage));
+    const [, user] = firstMessages({ ...brief, rules: withCosts(own) });
+    assert.ok(user?.content.includes(`\nTrading costs: ${words}\n`), words);
+  }
 });

@@ -187,7 +187,7 @@ test('whatever is logged, committed, replaced, removed or vacuumed, a search fin
         database.statement(INDEX_CHECK).run();
       },
     ),
-    { numRuns: runs(15, 2_000), examples: HARD.map((events) => [events, 1]) },
+    { numRuns: runs(40, 2_000), examples: HARD.map((events) => [events, 1]) },
   );
   assert.ok(found > 100, `the searches found ${found} messages`);
 });

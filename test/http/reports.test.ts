@@ -268,15 +268,27 @@ test('a report is made ahead of a client that does not read, of one moment, and 
   if (!noProc) await until('the files to be closed', () => openFiles(folder).length === 0);
 });
 
+/** Whether a client that reads as fast as it can gets the whole of the report. */
+async function isServedWhole({ url }: TestService): Promise<boolean> {
+  const headers = 'Host: localhost\r\nConnection: close\r\n';
+  return (await send(url, `GET ${CONVERSATIONS} HTTP/1.1\r\n${headers}\r\n`)).length > WHOLE;
+}
+
+test('a report that needs more than is left for files is cut off, and not the one before it', async (t) => {
+  const service = await serviceWithConversations(t, { maxReportFilesMb: 30 });
+  const wire = await openSlowly(service, CONVERSATIONS);
+  await until('the first report to be made', () => isFree(service));
+  assert.equal(await isServedWhole(service), false, 'there is no room for both');
+  wire.socket.resume();
+  assert.ok((await wire.ended).length > WHOLE);
+});
+
 test('a client that reads too slowly is cut off when others need the room of its report', async (t) => {
   const limits = { maxReportFilesMb: 30, maxReportMs: 2_000, minReadKbPerSecond: 20_000 };
   const service = await serviceWithConversations(t, limits);
   await service.get('/results'); // starts a thread
   const wire = await openSlowly(service, CONVERSATIONS);
-  const request = `GET ${CONVERSATIONS} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;
-  const isWhole = async () => (await send(service.url, request)).length > WHOLE;
-  assert.equal(await isWhole(), false, 'there is no room for both');
-  await until('the room to be free', isWhole);
+  await until('the room to be free', () => isServedWhole(service));
   wire.socket.resume();
   assert.ok((await wire.ended).length < WHOLE);
 });

@@ -9,7 +9,7 @@ import type { Listed } from '#domain/vocabulary.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import type { ReplayFilters } from '#database/replay-queries.ts';
 import type { AuditReport, Finding } from '#verify/replay.ts';
-import { checkNames, parseFilters } from './filters.ts';
+import { feedFilters } from './filters.ts';
 import { type Context, jsonBody, asyncText } from './handler.ts';
 import {
   countSchema,
@@ -18,11 +18,12 @@ import {
   integerSchema,
   jobFilter,
   modelFilter,
+  studyFilter,
   named,
 } from './schemas.ts';
 import { BUSY, NO_JOB, route } from './route.ts';
 
-const auditQuery = v.object({ job_id: jobFilter, model: modelFilter });
+const auditQuery = v.object({ job_id: jobFilter, model: modelFilter, study: studyFilter });
 
 const findingsSchema = v.array(
   named('AuditFinding', {
@@ -152,10 +153,9 @@ export const auditRoute = route({
   errors: { ...NO_JOB, ...BUSY },
   isDirect: true,
   handle(context, { query }) {
-    const { jobId, model } = parseFilters(query);
-    checkNames(context.database, { jobId, model });
+    const { jobId, models } = feedFilters(context, query);
     const end = new AbortController();
-    const text = previousAudit.then(() => runAudit(context, { jobId, model }, end.signal));
+    const text = previousAudit.then(() => runAudit(context, { jobId, models }, end.signal));
     previousAudit = text.catch(() => {});
     return asyncText(text, end);
   },

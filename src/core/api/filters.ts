@@ -3,8 +3,9 @@ import type { FeedFilters, JobWindow, SessionFilters } from '#database/session-f
 import type { Database } from '#database/database.ts';
 import { statusOfJob } from '#database/job-queries.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
-import { dateText, jobFilter, modelFilter, namesFilter } from './schemas.ts';
-import { knownRuns } from '#database/records/model-records.ts';
+import { dateText, jobFilter, modelFilter, namesFilter, studyFilter } from './schemas.ts';
+import { resolveStudy, type StudyContext } from './studies.ts';
+import { knownRuns, runsOfStudy } from '#database/records/model-records.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
 export const dateRangeEntries = {
@@ -14,7 +15,9 @@ export const dateRangeEntries = {
 
 /** Model-day filters of a query. */
 type DaysQuery = {
-  [Name in 'job_id' | 'model' | 'models' | 'date' | 'start_date' | 'end_date']?: string | undefined;
+  [Name in 'job_id' | 'model' | 'models' | 'study' | 'date' | 'start_date' | 'end_date']?:
+    | string
+    | undefined;
 };
 
 /**
@@ -22,7 +25,7 @@ type DaysQuery = {
  * both a date and a range, and for a range that ends before it starts.
  */
 export function parseFilters(query: DaysQuery): SessionFilters {
-  const { job_id: jobId, model, date, start_date: startDate, end_date: endDate } = query;
+  const { job_id: jobId, model, study, date, start_date: startDate, end_date: endDate } = query;
   if (model !== undefined && query.models !== undefined)
     throw invalidFilter('models', 'cannot be combined with model; name all models in models');
   if (startDate !== undefined && endDate !== undefined && startDate > endDate)
@@ -30,13 +33,13 @@ export function parseFilters(query: DaysQuery): SessionFilters {
       'invalid_dates',
       `Invalid date range: start_date ${startDate} is after end_date ${endDate}`,
     );
-  if (date === undefined) return { jobId, model, startDate, endDate };
+  if (date === undefined) return { jobId, model, study, startDate, endDate };
   if (startDate !== undefined || endDate !== undefined)
     throw invalidFilter(
       'date',
       'cannot be combined with start_date and end_date; give one date or a range',
     );
-  return { jobId, model, startDate: date, endDate: date };
+  return { jobId, model, study, startDate: date, endDate: date };
 }
 
 /** Throws a `ServiceError` (`job_not_found`) for the filter of a job that does not exist. */
@@ -60,6 +63,7 @@ export function checkNames(database: Database, { jobId, model }: SessionFilters)
 export const feedEntries = {
   job_id: jobFilter,
   model: modelFilter,
+  study: studyFilter,
   models: namesFilter(
     'Models, separated by commas: entries by signature, with all their runs, or single runs, with # percent-encoded. ' +
       'Not together with model.',
@@ -71,13 +75,20 @@ export const feedEntries = {
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
  * name that no job has run, for a job that does not exist, and for dates out of order.
  */
-export function feedFilters(database: Database, query: DaysQuery): FeedFilters {
+export function feedFilters(context: StudyContext, given: DaysQuery): FeedFilters {
+  const { database } = context;
+  const query = resolveStudy(context, given);
   const filters = parseFilters(query);
   checkNames(database, filters);
   const { jobId, model, startDate, endDate } = filters;
   const named =
     query.models === undefined ? undefined : resolveRuns(database, query.models.split(','));
-  return { jobId, startDate, endDate, models: model === undefined ? named : [model] };
+  const models = model === undefined ? named : [model];
+  const { study } = query;
+  const runs = study === undefined ? [] : runsOfStudy(database, study);
+  const ofStudy =
+    study === undefined ? models : runs.filter((run) => models?.includes(run) ?? true);
+  return { jobId, startDate, endDate, models: ofStudy };
 }
 
 /** The named runs, and all runs of the named entries. */

@@ -29,6 +29,7 @@ import {
   limitFilter,
   named,
   progressSchema,
+  studyFilter,
   textFilter,
   warningEntries,
   warningFields,
@@ -39,6 +40,7 @@ import { count } from '#text/sentences.ts';
 import { discardJob } from '#jobs/queue.ts';
 import { currentWarnings } from '#prices/warnings.ts';
 import { checkJob } from './filters.ts';
+import { resolveStudy } from './studies.ts';
 import { NO_JOB, route } from './route.ts';
 
 const DEFAULT_JOBS = 50;
@@ -47,6 +49,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z$/;
 
 export const jobsQuery = v.object({
   status: v.optional(jobStatusSchema),
+  study: studyFilter,
   limit: limitFilter(MAX_JOBS, DEFAULT_JOBS, 'jobs'),
   before: textFilter('A job_id or a timestamp: the jobs that were created before that one.'),
   ...formatQuery,
@@ -150,13 +153,15 @@ export const jobsRoute = route({
   isShort: areJobsSmall,
   hasTable: true,
   isKept: true,
-  handle({ database, settings }, { query: { status, limit, before }, format }) {
+  handle(context, { query, format }) {
+    const { database, settings } = context;
+    const { status, study, limit, before } = resolveStudy(context, query);
     let place = before === undefined ? null : findJobPlace(database, before);
     let last: string | null = null;
     let hasMore = true;
     const items = function* (): Generator<string> {
       for (let count = 0; ; count += 1) {
-        const next = nextJob(database, { status, before: place });
+        const next = nextJob(database, { status, study, before: place });
         hasMore = next !== undefined;
         if (next === undefined || count === limit) return;
         const listed = listedJob(database, next.jobId);
@@ -167,7 +172,7 @@ export const jobsRoute = route({
     if (format === 'csv')
       return objectTable(
         'jobs.csv',
-        schemaColumns(job),
+        [...schemaColumns(job).filter((name) => name !== 'study'), 'study'],
         items().map((json) => flatten(JSON.parse(json))),
       );
     return listBody(settings, 'jobs', items(), () => ({ next_before: hasMore ? last : null }));

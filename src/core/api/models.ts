@@ -1,18 +1,17 @@
 import * as v from 'valibot';
 import { findBasemodel, type Configuration } from '#settings/configuration-schema.ts';
-import { readConfiguration } from '#settings/configuration.ts';
+import { newestActiveJob } from '#database/job-queries.ts';
 import { countActiveDays } from '#database/session-filters.ts';
 import type { Database } from '#database/database.ts';
 import {
   familyOrder,
-  namedModels,
   findModel,
+  runsOfStudy,
   servedModels,
 } from '#database/records/model-records.ts';
-import { ServiceError } from '#domain/service-error.ts';
 import { decodeEntry, entrySchema } from '#settings/entry.ts';
 import { toDollars } from '#money/money.ts';
-import { runNames } from '#domain/runs.ts';
+import { familyName, runNames } from '#domain/runs.ts';
 import { listBody } from './handler.ts';
 import {
   countSchema,
@@ -24,8 +23,10 @@ import {
   timestampText,
   nullableDate,
   nullableText,
+  studyField,
+  studyFilter,
 } from './schemas.ts';
-import type { ServedSettings } from '#settings/settings.ts';
+import { knownStudies, resolveStudy, tryReadConfiguration } from './studies.ts';
 import { BUSY, route } from './route.ts';
 
 export const modelsResponse = namedResponse('ModelsResponse', {
@@ -44,8 +45,9 @@ export const modelsResponse = namedResponse('ModelsResponse', {
       /** Model-days on or before it the model may remember; null when its entry names none. */
       knowledge_cutoff: nullableDate,
       model_days_before_cutoff: countSchema,
-      /** The signature of the entry whose run it is. */
+      /** The signature of the entry whose run it is, in a study `signature@study`. */
       family: v.string(),
+      study: studyField,
       /** Of its family among those that jobs have named, by first job; null before its first. */
       order: v.nullable(countSchema),
       /** What its newest job asks; null before its first job. */
@@ -66,19 +68,28 @@ export const modelsResponse = namedResponse('ModelsResponse', {
   count: countSchema,
   /** The names of the universes that a trigger can pick besides the default one. */
   universes: v.array(v.string()),
+  /** The names of the studies that the configuration or a job has. */
+  studies: v.array(v.string()),
+  /** That of the newest job that has active model-days; null for the one without a name. */
+  newest_study: studyField,
   /** Why the configuration cannot be read; null when it can. */
   configuration_error: nullableText,
 });
 
-function* items(database: Database, configured: Configuration['models']): Generator<string> {
+function* items(
+  database: Database,
+  configured: Configuration['models'],
+  study: string | null,
+): Generator<string> {
   const listed = new Set<string>();
-  const order = familyOrder(database);
+  const seen = runsOfStudy(database, study ?? '');
+  const order = familyOrder(database, seen);
   const known = (signature: string, entry?: Configuration['models'][number]) => {
-    const described = describeModel(database, signature, entry);
+    const described = describeModel(database, signature, { study, listed: entry });
     return { ...described, order: order.get(described.family) ?? null };
   };
   for (const entry of configured)
-    for (const signature of runNames(entry)) {
+    for (const signature of runNames({ ...entry, signature: familyName(entry.signature, study) })) {
       listed.add(signature);
       yield JSON.stringify({
         signature,
@@ -90,7 +101,7 @@ function* items(database: Database, configured: Configuration['models']): Genera
       });
     }
   const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
-  for (const signature of namedModels(database))
+  for (const signature of seen)
     if (!listed.has(signature))
       yield JSON.stringify({ signature, ...unlisted, ...known(signature) });
 }
@@ -102,7 +113,7 @@ function* items(database: Database, configured: Configuration['models']): Genera
 function describeModel(
   database: Database,
   signature: string,
-  listed?: Configuration['models'][number],
+  { study, listed }: { study: string | null; listed: Configuration['models'][number] | undefined },
 ) {
   const seen = findModel(database, signature);
   const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
@@ -116,7 +127,8 @@ function describeModel(
     knowledge_cutoff: cutoff,
     model_days_before_cutoff:
       cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
-    family: listed?.signature ?? seen?.family ?? signature,
+    family: listed ? familyName(listed.signature, study) : (seen?.family ?? signature),
+    study,
     entry,
     served: servedModels(database, signature),
     last_job: seen
@@ -125,29 +137,29 @@ function describeModel(
   };
 }
 
-/** A missing or broken file is reported, and hides nothing in the database. */
-function tryReadConfiguration({ configurationPath, openaiApiBase }: ServedSettings) {
-  try {
-    return { configuration: readConfiguration(configurationPath, openaiApiBase), error: null };
-  } catch (error) {
-    if (error instanceof ServiceError) return { configuration: null, error: error.message };
-    throw error;
-  }
-}
-
 export const modelsRoute = route({
   method: 'GET',
   path: '/models',
   tag: 'data',
   summary: 'The models of the configuration and those named in jobs, with what each has completed.',
+  query: v.object({ study: studyFilter }),
   response: modelsResponse,
   errors: BUSY,
-  handle({ database, settings, viewedFile }) {
+  handle(context, { query }) {
+    const { database, settings, viewedFile } = context;
+    const study = resolveStudy(context, query).study || null;
     // The configuration on the machine of the reader says nothing about the file.
     const { configuration, error } =
       viewedFile === null ? tryReadConfiguration(settings) : { configuration: null, error: null };
-    return listBody(settings, 'models', items(database, configuration?.models ?? []), () => ({
-      universes: Object.keys(configuration?.universes ?? {}),
+    const { models = [], universes = {}, studies } = configuration ?? {};
+    const own = (study !== null && studies?.[study]?.models) || [];
+    const chosen = models.map((entry) =>
+      own.length === 0 ? entry : { ...entry, enabled: own.includes(entry.signature) },
+    );
+    return listBody(settings, 'models', items(database, chosen, study), () => ({
+      universes: Object.keys(universes),
+      studies: knownStudies(context),
+      newest_study: newestActiveJob(database)?.study ?? null,
       configuration_error: error,
     }));
   },

@@ -5,6 +5,7 @@ import { answerFaults } from '#domain/vocabulary.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { servedSchema } from '#wire/protocol.ts';
 import { dateRangeEntries, parseFilters, feedEntries, feedFilters } from './filters.ts';
+import { resolveStudy } from './studies.ts';
 import { deploymentFields, jsonBody } from './handler.ts';
 import {
   actionEntries,
@@ -19,6 +20,8 @@ import {
   jobFilter,
   messageRole,
   modelFilter,
+  studyField,
+  studyFilter,
   named,
   timestampText,
   usageEntries,
@@ -42,6 +45,7 @@ export const reasoningQuery = v.object({
   job_id: jobFilter,
   date: v.optional(dateFilter),
   model: modelFilter,
+  study: studyFilter,
   ...dateRangeEntries,
   include_full_conversation: flagFilter(
     'Whether each session comes with its conversation, opening portfolio, usage and documents; else these are null.',
@@ -55,6 +59,7 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
       job_id: v.string(),
       date: dateText,
       model: v.string(),
+      study: studyField,
       session_summary: nullableText,
       /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
       confidence: figure,
@@ -172,6 +177,7 @@ export const searchResponse = namedResponse('SearchResponse', {
       /** Where the words are in the excerpt: start and length in Unicode characters. */
       matches: v.array(v.array(countSchema)),
       timestamp: timestampText,
+      study: studyField,
     }),
   ),
   count: countSchema,
@@ -188,12 +194,14 @@ export const reasoningRoute = route({
   response: reasoningResponse,
   errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
   /** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
-  *handle({ database, settings }, { query }) {
+  *handle(context, { query }) {
+    const { database, settings } = context;
     if (query.date !== undefined && !isCalendarDate(query.date))
       throw new ServiceError('invalid_dates', invalidDate(query.date));
     const conversation = query.include_full_conversation;
+    const filters = parseFilters(resolveStudy(context, query));
     let count = 0;
-    for (const pieces of sessionPieces(database, parseFilters(query), { conversation })) {
+    for (const pieces of sessionPieces(database, filters, { conversation })) {
       yield count === 0 ? '{"sessions":[' : ',';
       yield* pieces;
       count += 1;
@@ -217,16 +225,18 @@ export const searchRoute = route({
   response: searchResponse,
   errors: MODEL_DAY_ERRORS,
   /** Fewer messages than asked for where the search took too long. */
-  handle({ database, settings }, { query }) {
+  handle(context, { query }) {
+    const { database, settings } = context;
     const phrases = parsePhrases(query.q);
     if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
     const { limit, before } = query;
-    const filters = feedFilters(database, query);
+    const filters = feedFilters(context, query);
     const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
     return jsonBody(settings, {
-      messages: messages.map(({ row: _, status: _status, timestamp, ...message }) => ({
+      messages: messages.map(({ row: _, status: _status, study, timestamp, ...message }) => ({
         ...message,
         timestamp,
+        study,
       })),
       count: messages.length,
       next_before: nextBefore?.toString() ?? null,

@@ -8,6 +8,7 @@ import {
 } from '#database/records/position-records.ts';
 import { type Context, csvTable, formatQuery, type Input, listBody } from './handler.ts';
 import { dateRangeEntries, parseFilters } from './filters.ts';
+import { resolveStudy } from './studies.ts';
 import {
   actionEntries,
   dateText,
@@ -15,6 +16,8 @@ import {
   integerSchema,
   jobFilter,
   modelFilter,
+  studyField,
+  studyFilter,
   named,
   timestampText,
   figure,
@@ -28,6 +31,7 @@ const resultsQuery = v.object({
     'One date YYYY-MM-DD; cannot be combined with start_date and end_date. Any other text matches nothing.',
   ),
   model: modelFilter,
+  study: studyFilter,
   ...dateRangeEntries,
   ...formatQuery,
 });
@@ -48,6 +52,7 @@ export const resultsResponse = named('ResultsResponse', {
       daily_return_pct: figure,
       created_at: timestampText,
       holdings: v.array(holdingSchema),
+      study: studyField,
     }),
   ),
   count: integerSchema,
@@ -60,11 +65,11 @@ export const resultsResponse = named('ResultsResponse', {
 const MAX_SHORT_ROWS = 100;
 
 /** Whether the records are those of one model on one date, and few. */
-export function areResultsFew({ database }: Context, { query }: Input<ResultsQuery>): boolean {
-  const filters = parseFilters(query);
+export function areResultsFew(context: Context, { query }: Input<ResultsQuery>): boolean {
+  const filters = parseFilters(resolveStudy(context, query));
   const { model, startDate, endDate } = filters;
   if (model === undefined || startDate === undefined || startDate !== endDate) return false;
-  return !hasMoreRows(database, filters, MAX_SHORT_ROWS);
+  return !hasMoreRows(context.database, filters, MAX_SHORT_ROWS);
 }
 
 export const resultsRoute = route({
@@ -78,8 +83,8 @@ export const resultsRoute = route({
   bareErrors: true,
   isShort: areResultsFew,
   hasTable: true,
-  handle({ database }, { query, format }) {
-    const records = resultRecords(database, parseFilters(query));
+  handle(context, { query, format }) {
+    const records = resultRecords(context.database, parseFilters(resolveStudy(context, query)));
     if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(recordCells));
     return listBody(null, 'results', records.map(recordJson));
   },

@@ -93,11 +93,15 @@ export const progressSchema = named('JobProgress', {
 /** Why figures are null, by name. */
 export const unavailable = namedRecord('Reasons', v.string());
 
+/** The study of a job, or of the ledger named beside it; null for the one without a name. */
+export const studyField = v.nullable(v.string());
+
 /** The course of a job. */
 export const jobCourseEntries = {
   models: v.array(v.string()),
   /** Its name in the configuration; null for the default one. */
   universe: nullableText,
+  study: studyField,
   created_at: timestampText,
   started_at: v.nullable(timestampText),
   completed_at: v.nullable(timestampText),
@@ -199,6 +203,10 @@ export const jobFilter = textFilter('The job_id of a job.');
 export const MODEL_NAME =
   'The name of a model: a signature, or that of a repeat such as `gpt-5#2`.';
 export const modelFilter = textFilter(MODEL_NAME);
+
+export const studyFilter = textFilter(
+  'Only this study; empty: the one without a name. With it, names without `@` are of this study.',
+);
 
 /** Names separated by commas, in a query. */
 export function namesFilter(description: string) {

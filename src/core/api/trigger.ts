@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
 import { signatureSchema } from '#settings/configuration-schema.ts';
+import { invalidFilter } from '#domain/service-error.ts';
 import { MAX_RUNS } from '#domain/runs.ts';
 import { deploymentFields } from './handler.ts';
 import {
@@ -11,12 +12,13 @@ import {
   integerSchema,
   invalidDate,
   named,
+  nullableText,
   warningEntries,
   warningFields,
 } from './schemas.ts';
 import { BAD_BODY, route } from './route.ts';
 
-/** The length of an `Idempotency-Key`; UUIDs and hashes are far shorter. */
+/** The length of an `Idempotency-Key`, of which UUIDs and hashes are far shorter, and of a name. */
 const MAX_KEY_LENGTH = 200;
 const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
 
@@ -55,7 +57,26 @@ export const triggerRequest = v.pipe(
     universe: v.pipe(
       v.nullish(signatureSchema),
       v.description(
-        'A universe that the configuration names: what the models may buy. Null or absent: the default one.',
+        'A universe that the configuration names: what the models may buy. Null or absent: that of the study.',
+      ),
+    ),
+    study: v.pipe(
+      v.nullish(v.pipe(v.string('expected the name of a study'), v.maxLength(MAX_KEY_LENGTH))),
+      v.description(
+        'A study that the configuration names: its terms, in ledgers of its own. Null, absent or empty: the one without a name.',
+      ),
+    ),
+    change_terms: v.pipe(
+      v.nullish(v.boolean('expected true or false')),
+      v.description(
+        'Whether completed model-days may be replaced on other terms than theirs. Null or absent: only in the study ' +
+          'without a name, with a warning.',
+      ),
+    ),
+    terms_of: v.pipe(
+      v.nullish(v.string('expected a job_id')),
+      v.description(
+        'A job on whose terms to run, in its study, whatever the configuration has now. Not together with universe.',
       ),
     ),
     // No default in the schema, because some generators would make the field required.
@@ -92,6 +113,8 @@ export const triggerResponse = named('TriggerResponse', {
   status: v.literal('pending'),
   total_model_days: integerSchema,
   message: v.string(),
+  /** Null for the one without a name. */
+  study: nullableText,
   ...deploymentEntries,
   ...warningEntries,
 });
@@ -118,7 +141,12 @@ export const triggerRoute = route({
       models: body.models ?? [],
       replaceExisting: body.replace_existing ?? false,
       universe: body.universe ?? null,
+      study: body.study || null,
+      changeTerms: body.change_terms ?? null,
+      termsOf: body.terms_of || null,
     };
+    if (request.termsOf !== null && request.universe !== null)
+      throw invalidFilter('terms_of', 'cannot be combined with universe; the job has one');
     assert(jobs !== null, 'a view refuses whatever would change something');
     const job = await jobs.submit(request, headers['Idempotency-Key']);
     return JSON.stringify({
@@ -126,6 +154,7 @@ export const triggerRoute = route({
       status: 'pending',
       total_model_days: job.totalModelDays,
       message: job.message,
+      study: job.study,
       ...deploymentFields(settings),
       ...warningFields(job.warnings.length === 0 ? null : job.warnings),
     });

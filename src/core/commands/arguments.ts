@@ -14,6 +14,8 @@ interface Option {
   /** What it does, as a sentence. */
   text: string;
   isRequired?: true;
+  /** Whether the empty text is a value. */
+  mayBeEmpty?: true;
   /** Whether it may be given several times. */
   isList?: true;
 }
@@ -154,9 +156,10 @@ function parseTokens(args: readonly string[], options: Options): ParsedTokens {
     if (token.kind !== 'option') continue;
     const { name, rawName, value = '', inlineValue } = token;
     const isKnown = Object.hasOwn(options, name) && rawName === `--${name}`;
-    const { value: placeholder, isList } = (isKnown && options[name]) || {};
+    const { value: placeholder, isList, mayBeEmpty } = (isKnown && options[name]) || {};
     const before = given.values.get(name);
-    const isMissing = value === '' || (!inlineValue && value.startsWith('-'));
+    const isEmpty = value === '' && !(mayBeEmpty && token.value !== undefined);
+    const isMissing = isEmpty || (!inlineValue && value.startsWith('-'));
     if (!isKnown) given.problems.push(`there is no option ${rawName}`);
     else if (before !== undefined && !isList) given.problems.push(`${rawName} is given twice`);
     else if (placeholder === undefined && token.value !== undefined)

@@ -7,7 +7,8 @@ import { withSnapshot } from '#database/snapshot.ts';
 import { MISSING_SUFFIX } from '#database/integrity.ts';
 import { tablesInManifest } from '#database/manifest.ts';
 import { readSettings } from '#settings/settings.ts';
-import { compact, formatNumber } from '#text/sentences.ts';
+import { studiesOfJobs } from '#database/job-queries.ts';
+import { compact, formatNumber, list } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
 import { type Meaning, meanings } from '#database/schema/price-conditions.ts';
 import { parseChoice, WrongUsage, findDatabase } from './arguments.ts';
@@ -60,8 +61,11 @@ export async function check(
     line.draw(done, total, words);
   };
   const report = await auditDatabase(path, { onProgress }).finally(() => line.clear());
-  const tables = await withSnapshot(path, tablesInManifest);
-  process.stdout.write(describeAudit(path, report, tables));
+  const kind = await withSnapshot(path, (reader) => ({
+    tables: tablesInManifest(reader),
+    studies: studiesOfJobs(reader),
+  }));
+  process.stdout.write(describeAudit(path, report, kind));
   if (replay) process.stdout.write(describeReplay(report));
   const isReal = prices.length === 0 || (await compareWithFiles(path, prices, declared));
   return isSound(report) && isReal ? 0 : FAULTY;
@@ -86,7 +90,11 @@ function faultyFile(damage: readonly string[]): string {
 }
 
 /** `tables` are those in its manifest. */
-function describeAudit(path: string, report: AuditReport, tables: number | null): string {
+function describeAudit(
+  path: string,
+  report: AuditReport,
+  { tables, studies }: { tables: number | null; studies: readonly string[] },
+): string {
   const { models, modelDays, superseded, positions, damage, problems, unverifiable, stale } =
     report;
   const replaced =
@@ -97,6 +105,7 @@ function describeAudit(path: string, report: AuditReport, tables: number | null)
     damage.length === 0 ? soundFile(tables) : faultyFile(damage),
     ...damage.map((text) => `  ${forTerminal(text)}`),
     `ledger: ${what}`,
+    studies.length > 0 && `studies: ${forTerminal(list(studies))}`,
     ...findings('do not add up', problems),
     problems.total === 0 && `  all ${unverifiable.total > 0 ? 'others ' : ''}add up`,
     ...findings(

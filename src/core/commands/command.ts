@@ -40,6 +40,11 @@ export function command<const Declared extends Options>(
 }
 
 export const jobOption = { value: 'JOB-ID', text: 'Only this job.' };
+export const studyOption = {
+  value: 'NAME',
+  text: "Only this study; '' is the one without a name.",
+  mayBeEmpty: true,
+} as const;
 export const meaningOption = {
   value: 'MEANING',
   text: 'What the prices are: raw, split-adjusted or total-return. Default: detected.',

@@ -18,7 +18,7 @@ import {
 } from './client.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Status, statusResponse } from '#api/status.ts';
-import { parseRun } from '#domain/runs.ts';
+import { parseRun, splitStudy } from '#domain/runs.ts';
 import { durationText, hint, compact, progressText } from '#text/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
@@ -188,8 +188,11 @@ async function newestJobId(client: Client): Promise<string> {
 }
 
 interface TriggerArguments
-  extends Record<'start' | 'models' | 'universe' | 'url', string | undefined>,
-    Record<'replace' | 'watch', boolean> {
+  extends Record<
+      'start' | 'models' | 'universe' | 'study' | 'terms-of' | 'url',
+      string | undefined
+    >,
+    Record<'replace' | 'change-terms' | 'watch', boolean> {
   end: string;
 }
 
@@ -204,7 +207,10 @@ export async function triggerJob({
   end,
   models,
   universe,
+  study,
+  'terms-of': termsOf,
   replace,
+  'change-terms': changeTerms,
   watch,
   url,
 }: TriggerArguments): Promise<number> {
@@ -220,7 +226,10 @@ export async function triggerJob({
     end_date: session?.date ?? end,
     models: signatures,
     replace_existing: replace,
-    ...(universe !== undefined && { universe }), // older services do not know it
+    change_terms: changeTerms,
+    ...(universe !== undefined && { universe }),
+    ...(study !== undefined && { study }),
+    ...(termsOf !== undefined && { terms_of: termsOf }),
   };
   const job = await createJob(client, request, isLive);
   if (job === null) return 0;
@@ -239,8 +248,13 @@ async function refuseUnlisted(client: Client, names: readonly string[]): Promise
   if (known.is_dev_mode || known.configuration_error !== null) return;
   const listed = known.models.flatMap((own) => (own.configured ? own.signature : []));
   // What is wrong with the name of a run, or with none, the service says.
-  const isUnlisted = (name: string) =>
-    name !== '' && !listed.includes(name) && !listed.includes(parseRun(name)?.family ?? '');
+  const isUnlisted = (name: string) => {
+    const family = parseRun(name)?.family ?? name;
+    const { signature, study = '' } = splitStudy(family) ?? {};
+    const isStudy = ['', ...known.studies].includes(study);
+    const names = [name, family, isStudy ? signature : family];
+    return name !== '' && !names.some((one) => listed.includes(one ?? ''));
+  };
   const unlisted = names.find(isUnlisted);
   if (unlisted === undefined) return;
   const words = `Model '${unlisted}' is not in the server configuration${hint(unlisted, listed)}`;

@@ -94,6 +94,28 @@ export function activeSpans(database: Database, models: readonly string[]) {
   return new Map(SPANS.all(database, models).map((span) => [span.model, span]));
 }
 
+/** Active days of some runs on a date that a job ran. */
+export type CompletedDays = RowOf<typeof completedByJob>;
+
+/** The active days of runs from the start of each on, by job and date. */
+export const completedByJob = reads(
+  'all',
+  `SELECT own.job_id AS jobId, own.date, count(*) AS days
+   FROM json_each(?1) AS run CROSS JOIN trading_sessions AS own INDEXED BY one_active_generation
+     ON own.model = run.value ->> 'model' AND own.date BETWEEN run.value ->> 'startDate' AND ?2
+   WHERE own.status = 'active' GROUP BY own.job_id, own.date ORDER BY own.date, own.session_id`,
+  { jobId: text, date: text, days: integer },
+  ({ runs, endDate }: { runs: readonly RunStart[]; endDate: CalendarDate }) => [
+    JSON.stringify(runs.map(({ model, startDate }) => ({ model, startDate }))),
+    endDate,
+  ],
+);
+
+interface RunStart {
+  model: string;
+  startDate: CalendarDate;
+}
+
 const LATER = query(
   `SELECT count(*) AS days, coalesce(min(date), '') AS first FROM trading_sessions
    WHERE model = ?1 AND status = 'active' AND date > (

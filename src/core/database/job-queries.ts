@@ -10,7 +10,7 @@ import {
 import { asArray, asObject, tryParse } from '#json/json.ts';
 import type { Database, Reader } from './database.ts';
 import { addModelDays, datesOfJob } from './model-days.ts';
-import { flag, oneOf, orNull, query, reads, text, type RowOf } from './rows.ts';
+import { flag, integer, oneOf, orNull, query, reads, text, type RowOf } from './rows.ts';
 
 const RUNS = query(
   `SELECT model, start_date AS startDate, family, entry FROM simulation_runs
@@ -37,6 +37,8 @@ export interface NewJob {
    * null.
    */
   universe?: string | null;
+  /** Default: null, the study without a name. */
+  study?: string | null;
   /** The mode of the service that creates it. */
   deploymentMode: DeploymentMode;
   createdAt: string;
@@ -47,9 +49,9 @@ export interface NewJob {
 export function insertJob(database: Database, job: NewJob): void {
   database
     .statement(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, universe,
+      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, universe, study,
          deployment_mode, created_at)
-       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     )
     .run(
       job.jobId,
@@ -59,6 +61,7 @@ export function insertJob(database: Database, job: NewJob): void {
       job.replaceExisting ? 1 : 0,
       JSON.stringify(job.agentConfig),
       job.universe ?? null,
+      job.study ?? null,
       job.deploymentMode,
       job.createdAt,
     );
@@ -97,8 +100,43 @@ export const unfinishedJobId = reads(
 
 const JOB = query(
   `SELECT job_id AS jobId, start_date AS startDate, end_date AS endDate, replace_existing AS replaceExisting,
-     agent_config AS agentConfig FROM jobs WHERE job_id = ?`,
-  { jobId: text, startDate: text, endDate: text, replaceExisting: flag, agentConfig: text },
+     agent_config AS agentConfig, universe, study FROM jobs WHERE job_id = ?`,
+  {
+    jobId: text,
+    startDate: text,
+    endDate: text,
+    replaceExisting: flag,
+    agentConfig: text,
+    universe: orNull(text),
+    study: orNull(text),
+  },
+);
+
+/** The study of a job, '' being the one without a name; null for an unknown job. */
+export const studyOfJob = reads(
+  'value',
+  `SELECT coalesce(study, '') FROM jobs WHERE job_id = ?`,
+  [text],
+  (jobId: string) => [jobId],
+);
+
+/** The studies that jobs name, by name. */
+export const studiesOfJobs = reads(
+  'column',
+  `SELECT DISTINCT coalesce(study, '') FROM jobs WHERE study IS NOT NULL ORDER BY study`,
+  [text],
+);
+
+/** The newest job of a study that has active model-days, '' being the one without a name; or of any. */
+export const newestActiveJob = reads(
+  'get',
+  `SELECT job_id AS jobId, agent_config AS agentConfig, study,
+     (SELECT max(wording) FROM trading_sessions WHERE trading_sessions.job_id = jobs.job_id) AS wording
+   FROM jobs WHERE (?1 IS NULL OR coalesce(study, '') = ?1) AND EXISTS (
+     SELECT 1 FROM trading_sessions WHERE trading_sessions.job_id = jobs.job_id AND status = 'active')
+   ORDER BY rowid DESC LIMIT 1`,
+  { jobId: text, agentConfig: text, study: orNull(text), wording: orNull(integer) },
+  (study?: string) => [study ?? null],
 );
 
 export function loadJob(reader: Reader, jobId: string) {

@@ -16,16 +16,18 @@ import {
   type RowOf,
   type ShapedRow,
 } from './rows.ts';
-import { countActiveDays, modelsWithSessions, type SessionFilters } from './session-filters.ts';
+import { countActiveDays, type FeedFilters, modelsWithSessions } from './session-filters.ts';
 
 /** What the replay reads of a model-day: its record, and the terms on which it ran. */
 
-/** The model-days to replay: all of them, or those of one job, one model, or both. */
-export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'model'>;
+/** The model-days to replay: all of them, or those of one job, some models, or both. */
+export type ReplayFilters = Pick<FeedFilters, 'jobId' | 'models'>;
 
 /** How many models have active model-days, and how many of these there are. */
-export function countActive(reader: Reader, { jobId, model }: ReplayFilters) {
-  const models = model === undefined ? [...modelsWithSessions(reader)] : [model];
+export function countActive(
+  reader: Reader,
+  { jobId, models = [...modelsWithSessions(reader)] }: ReplayFilters,
+) {
   const days = models.map((name) => countActiveDays(reader, name, { jobId }));
   return {
     models: days.filter((count) => count > 0).length,
@@ -55,7 +57,7 @@ export const committedSessionsOn = reads(
      LEFT JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    WHERE own.date = ?1 AND own.status IN ('active', 'superseded')
-     AND own.job_id = coalesce(?2, own.job_id) AND own.model = coalesce(?3, own.model)
+     AND own.job_id = coalesce(?2, own.job_id) AND (?3 IS NULL OR own.model IN (SELECT value FROM json_each(?3)))
    ORDER BY own.model, own.session_id`,
   {
     sessionId: integer,
@@ -82,7 +84,7 @@ export const committedSessionsOn = reads(
     pastDate: orNull(text),
     pastStatus: orNull(text),
   },
-  (date: CalendarDate, { jobId, model }: ReplayFilters) => [date, jobId ?? null, model ?? null],
+  (date: CalendarDate, { jobId, models }: ReplayFilters) => [date, jobId ?? null, models ?? null],
 );
 
 /** In the order in which a position is stored. */

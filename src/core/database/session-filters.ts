@@ -8,9 +8,11 @@ export interface DateWindow {
   endDate?: CalendarDate | undefined;
 }
 
-/** A window, and the only job whose model-days are in it; all without one. */
+/** A window, and the only job or study whose model-days are in it; all without one. */
 export interface JobWindow extends DateWindow {
   jobId?: string | undefined;
+  /** '' is the study without a name. */
+  study?: string | undefined;
 }
 
 /** Which model-days a response covers; an absent filter matches everything. */
@@ -34,10 +36,13 @@ export function dateBounds({
   return [startDate, endDate];
 }
 
+/** SQL: whether a session, `own`, is of the study in ?3; null is any. */
+const IN_STUDY = `(?3 IS NULL OR own.job_id IN (SELECT job_id FROM jobs WHERE coalesce(study, '') = ?3))`;
+
 /**
  * A query over sessions, `own`, by date and model: one statement for each combination of the
  * filters of model and job, each with an index that has this order. `declare` takes what follows
- * FROM, which ends in a WHERE clause and takes the dates as ?1 and ?2; and the terms of its ORDER
+ * FROM, which ends in a WHERE clause and takes the dates as ?1 and ?2, the study as ?3; and the terms of its ORDER
  * BY.
  */
 export function overSessions<Row>(
@@ -46,14 +51,14 @@ export function overSessions<Row>(
   const statement = (index: string, condition: string) =>
     declare(
       (joined = '') =>
-        `trading_sessions AS own INDEXED BY ${index} ${joined} WHERE own.date BETWEEN ?1 AND ?2 ${condition}`,
+        `trading_sessions AS own INDEXED BY ${index} ${joined} WHERE own.date BETWEEN ?1 AND ?2 AND ${IN_STUDY} ${condition}`,
       'own.date, own.model, own.session_id',
     );
   const all = statement('sessions_in_answer_order', '');
-  const byModel = statement('sessions_by_model', 'AND own.model = ?3');
-  const ofJob = statement('sessions_by_job', 'AND own.job_id = ?3');
-  const byModelAndJob = statement('sessions_by_model', 'AND own.model = ?3 AND own.job_id = ?4');
-  return (reader, { jobId, model, ...window }) => {
+  const byModel = statement('sessions_by_model', 'AND own.model = ?4');
+  const ofJob = statement('sessions_by_job', 'AND own.job_id = ?4');
+  const byModelAndJob = statement('sessions_by_model', 'AND own.model = ?4 AND own.job_id = ?5');
+  return (reader, { jobId, model, study, ...window }) => {
     const read =
       model === undefined
         ? jobId === undefined
@@ -63,7 +68,7 @@ export function overSessions<Row>(
           ? byModel
           : byModelAndJob;
     const values = [model, jobId].filter((value) => value !== undefined);
-    return read.iterate(reader, ...dateBounds(window), ...values);
+    return read.iterate(reader, ...dateBounds(window), study ?? null, ...values);
   };
 }
 

@@ -7,8 +7,10 @@ import {
 } from '#database/schema/price-conditions.ts';
 import { activeSessions, pickIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
-import { type RunDays, staleRemedy } from '#text/sentences.ts';
-import { type RowOf, text, reads } from './rows.ts';
+import { type RunDays, shellOption, staleRemedy } from '#text/sentences.ts';
+import { parseAgentConfiguration } from '#settings/configuration.ts';
+import { termsKey } from '#settings/terms.ts';
+import { type RowOf, text, reads, orNull, query } from './rows.ts';
 
 /**
  * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
@@ -95,6 +97,32 @@ export const findStaleDays = reads(
   (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],
 );
 
+const TERMS = query('SELECT study, agent_config AS terms FROM jobs WHERE job_id = ?', {
+  study: orNull(text),
+  terms: text,
+});
+
+/**
+ * The options of a command that runs days again on the terms of a job: its study, if that has a
+ * name, and a job, the same for equal terms.
+ */
+export function createRerunOptions(reader: Reader) {
+  const jobs = new Map<string, string>();
+  const options = new Map<string, string>();
+  return (jobId: string): string => {
+    const known = options.get(jobId);
+    if (known !== undefined) return known;
+    const { study, terms } = TERMS.one(reader, jobId);
+    const key = JSON.stringify([study, termsKey(parseAgentConfiguration(terms))]);
+    const job = jobs.get(key) ?? jobId;
+    jobs.set(key, job);
+    const ofStudy = study === null ? '' : `${shellOption('study', study)} `;
+    const option = `${ofStudy}--terms-of ${job}`;
+    options.set(jobId, option);
+    return option;
+  };
+}
+
 /** Stale model-days, and the remedy as a clause; '' where there are none. */
 export type StaleModelDays = Listed<StaleModelDay> & { remedy: string };
 
@@ -113,10 +141,14 @@ export function staleModelDays(
     const sessions = [...activeSessions(database, { jobId, model })];
     const found = findStaleDays(database, sessions);
     const dates = new Set(found.map(({ date }) => date));
-    const days = sessions.map(({ date }) => ({ date, isStale: dates.has(date) }));
+    const days = sessions.map(({ date, jobId: job }) => ({
+      ...{ date, jobId: job },
+      isStale: dates.has(date),
+    }));
     stale.total += found.length;
     stale.first.push(...found.slice(0, most - stale.first.length));
     if (found.length > 0) runs.push({ run: model, days });
   }
-  return { ...stale, remedy: stale.total === 0 ? '' : staleRemedy(runs) };
+  const remedy = stale.total === 0 ? '' : staleRemedy(runs, createRerunOptions(database));
+  return { ...stale, remedy };
 }

@@ -25,6 +25,17 @@ export function parseRun(name: string): { family: string; run: number } | null {
   return family === undefined ? null : { family, run: Number(run) };
 }
 
+/** The name of an entry in a study, which its ledgers have; null is the study without a name. */
+export function familyName(signature: string, study: string | null): string {
+  return study === null ? signature : `${signature}@${study}`;
+}
+
+/** A family's name at its last `@`; null for one without. A signature may contain one too. */
+export function splitStudy(family: string): { signature: string; study: string } | null {
+  const at = family.lastIndexOf('@');
+  return at < 1 ? null : { signature: family.slice(0, at), study: family.slice(at + 1) };
+}
+
 /** Whether every run of a baseline would do the same. */
 export function isDeterministic(baseline: BaselineStrategy): boolean {
   return baseline !== 'random';

@@ -6,6 +6,8 @@ export type ErrorCode =
   | 'no_models'
   | 'invalid_models'
   | 'unknown_universe'
+  | 'unknown_study'
+  | 'terms_differ'
   | 'another_job_unfinished'
   | 'key_reused'
   | 'job_not_found'

@@ -31,6 +31,8 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   no_models: 400,
   invalid_models: 400,
   unknown_universe: 400,
+  unknown_study: 400,
+  terms_differ: 400,
   another_job_unfinished: 400,
   job_not_found: 404,
   document_not_found: 404,

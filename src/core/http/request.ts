@@ -169,7 +169,8 @@ export function validateBody<Schema extends v.GenericSchema>(
 const noQuery = v.object({});
 
 /**
- * Checks the parameters of a query string. An empty value counts as absent. Throws for a parameter
+ * Checks the parameters of a query string. An empty value counts as absent, but of `study`, where
+ * it is the study without a name. Throws for a parameter
  * that is given twice, because it is ambiguous, and for one that the route does not have, because
  * ignoring a misspelt filter would give wrong figures.
  */
@@ -177,7 +178,9 @@ export function validateQuery<Schema extends Fields>(
   schema: Schema | undefined,
   query: string,
 ): v.InferOutput<Schema> {
-  const given = [...new URLSearchParams(query)].filter(([, value]) => value !== '');
+  const given = [...new URLSearchParams(query)].filter(
+    ([name, value]) => value !== '' || name === 'study',
+  );
   const names = fieldNames(schema ?? noQuery);
   const unknown = given.find(([name]) => !names.includes(name));
   if (unknown !== undefined) throw unknownParameter(unknown[0], names);

@@ -80,11 +80,11 @@ export function knownKeys(
  * run, without any secret.
  */
 export function resolveEntry(
-  { family, run }: { family: string; run: number },
+  { signature, run }: { signature: string; run: number },
   { configuration, settings, isKey, hasDocuments = false }: EntrySources,
 ): Entry {
-  const found = configuredEntry(family, configuration);
-  const entry: NamedEntry = found ?? { signature: family };
+  const found = configuredEntry(signature, configuration);
+  const entry: NamedEntry = found ?? { signature };
   const extra_body = blankSecrets(entry.extra_body ?? {}, isKey);
   const kind = entryKind(found, settings);
   const { notes = false, documents = true, decision } = entry;
@@ -98,7 +98,7 @@ export function resolveEntry(
     isOneAnswer ? [...orderTools, LIST_DOCUMENTS] : entry.tools,
   );
   return {
-    signature: family,
+    signature,
     run,
     repeats: entry.repeats ?? 1,
     kind,

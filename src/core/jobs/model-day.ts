@@ -9,6 +9,7 @@ import { addWarnings, readLeftOut } from '#database/job-queries.ts';
 import { endModelDay, type ModelDay } from '#database/sessions.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { sha256 } from '#text/hash.ts';
+import { runName } from '#domain/runs.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { visibleAscii } from '#network/http-values.ts';
 import type { Entry } from '#settings/entry.ts';
@@ -42,7 +43,10 @@ const BILLIONTHS_PER_DOLLAR = 1e9;
  */
 export function isOverCostLimit(
   database: Database,
-  { signature: family, max_cost_usd: limit }: Pick<Entry, 'signature' | 'max_cost_usd'>,
+  {
+    family,
+    entry: { max_cost_usd: limit },
+  }: { family: string; entry: Pick<Entry, 'max_cost_usd'> },
   { modelDay, spentBefore }: Pick<DayContext, 'modelDay' | 'spentBefore'>,
 ): boolean {
   const { jobId, date } = modelDay;
@@ -113,13 +117,14 @@ const MAX_KEY_REFUSALS = 2;
 
 function findRefusal(
   job: ActiveJob,
-  { entry, keyRefusals }: ActiveRun,
+  run: ActiveRun,
   day: Pick<DayContext, 'modelDay' | 'spentBefore'>,
 ): string | null {
+  const { entry, keyRefusals } = run;
   const { model: name } = day.modelDay;
   if (keyRefusals.length >= MAX_KEY_REFUSALS)
     return `Not run: the provider refused the key on the previous ${MAX_KEY_REFUSALS} model-days. ${keyRefusals.at(-1)}`;
-  if (isOverCostLimit(job.database, entry, day)) return 'Cost limit reached';
+  if (isOverCostLimit(job.database, run, day)) return 'Cost limit reached';
   return entry.tools.includes('search_news') && job.settings.jinaApiKey === null
     ? `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`
     : null;
@@ -232,7 +237,7 @@ async function runChild(day: DayContext, attempt: Attempt): Promise<ProcessOutco
   const maxSteps = brief.decision === undefined ? job.agentConfig.max_steps : MAX_DECISION_ANSWERS;
   const start = {
     type: 'start',
-    signature: modelDay.model,
+    signature: runName(entry.signature, entry.run), // so that it draws the same in every study
     family: entry.signature,
     model,
     maxSteps,

@@ -5,10 +5,10 @@ import {
   type AgentConfiguration,
   type Configuration,
   MAX_SYMBOLS,
-  type ModelConfiguration,
 } from '#settings/configuration-schema.ts';
 import {
   agentConfigurationFor,
+  configurationInStudy,
   readFrozen,
   warnOfContent,
   withPrompts,
@@ -17,12 +17,15 @@ import type { Database } from '#database/database.ts';
 import { listDocuments } from '#database/document-queries.ts';
 import { seriesSource, symbolsWithRealPrices } from '#database/prices.ts';
 import { unfinishedJobId } from '#database/job-queries.ts';
-import { activeSpans, laterDays } from '#database/active-days.ts';
+import { activeSpans, completedByJob, laterDays } from '#database/active-days.ts';
+import { runsOfStudy } from '#database/records/model-records.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import { encodeEntry, type Entry } from '#settings/entry.ts';
 import { universeOn } from '#settings/members.ts';
-import { MAX_RUNS, parseRun, runNames } from '#domain/runs.ts';
+import { withTermsOf } from '#settings/terms.ts';
+import { assertOneStudy, expandModels, type ModelRun } from './chosen-models.ts';
+import { compareWithEarlier, readTermsOf } from './kept-terms.ts';
 import { count, hint, list } from '#text/sentences.ts';
 import { readGaps } from '#prices/dividend-gaps.ts';
 import { examine } from '#prices/needs.ts';
@@ -39,8 +42,17 @@ export interface JobRequest {
   /** Empty means the enabled models of the server configuration. */
   models: readonly string[];
   replaceExisting: boolean;
-  /** A universe of the server configuration; null for the default one. */
+  /** A universe of the server configuration; null for that of the study. */
   universe: string | null;
+  /** A study of the server configuration; absent or null for the one without a name. */
+  study?: string | null;
+  /**
+   * Whether completed days may be replaced on other terms than those stored with them; null where
+   * the client does not say.
+   */
+  changeTerms?: boolean | null;
+  /** The job on whose terms to run, in its study; null for those of the configuration. */
+  termsOf?: string | null;
 }
 
 /** A run and what it asks, which is stored with it. */
@@ -62,12 +74,12 @@ const NO_DOCUMENTS =
 export function planJob(context: WorkerContext, request: JobRequest) {
   const { database, settings, log, environment, clock } = context;
   const { configurationPath: path, maxSimulationDays } = settings;
-  const { endDate, universe } = request;
-  const written = readFrozen(path, settings.openaiApiBase);
-  warnOfContent(written, log);
-  const models = expandModels(request.models, written);
-  const names = new Set(models.flatMap(({ model, family }) => [model, family]));
-  const readSpans = () => activeSpans(database, [...names]);
+  const { endDate, replaceExisting, changeTerms = null } = request;
+  const file = readFrozen(path, settings.openaiApiBase);
+  warnOfContent(file, log);
+  const { written, study, universe, models, ...terms } = chooseTerms(database, request, file);
+  const own = new Set(models.flatMap(({ model, family }) => [model, family]));
+  const readSpans = () => activeSpans(database, [...own]);
   const spans = readSpans();
   const simulatedThrough = (model: string) => spans.get(model)?.lastDate ?? null;
   const { runs, ...range } = resolveRange(
@@ -76,10 +88,13 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   );
   assertNoUnfinishedJob(database);
   const configuration = withPrompts(written, path);
-  const agentConfig = withMemberSymbols(
-    agentConfigurationFor(written, universe, path),
-    range.dates,
-  );
+  const agentConfig = withMemberSymbols(terms.read(path), range.dates);
+  const readCompleted = () => completedByJob(database, { runs, endDate });
+  const readReplaced = () => (replaceExisting ? readCompleted() : null);
+  const replaced = readReplaced();
+  const termWarnings = compareWithEarlier(database, {
+    ...{ study, changeTerms, replaced, readCompleted, agentConfig, runs, dates: range.dates },
+  });
   const { stock_symbols: symbols, market: rules } = agentConfig;
   const morning = { reader: database, date: endDate, write: null, symbols, rules };
   const hasAnyDocument = listDocuments(morning, { limit: 1 }).length > 0;
@@ -95,16 +110,16 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   });
   const hasEarlierDays = ({ model }: { model: string }) =>
     (spans.get(model)?.firstDate ?? range.startDate) < range.startDate;
-  const runsWithLaterDays = runs.filter(
-    ({ model }) => (simulatedThrough(model) ?? '') > range.startDate,
-  );
   return {
     ...range,
     agentConfig,
+    study,
+    universe,
     runs: resolved.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
     warnings: [
       ...configuration.unknownKeys,
       ...entryWarnings(resolved, configuration),
+      ...termWarnings,
       ...(isControlMarket ? [NO_DOCUMENTS] : []),
       ...dividendWarnings(context, agentConfig, {
         since: addDays(range.startDate, runs.some(hasEarlierDays) ? -1 : 0), // what is held may pay at once
@@ -117,11 +132,44 @@ export function planJob(context: WorkerContext, request: JobRequest) {
         ? newRunWarnings(models, endDate, (model) => spans.get(model)?.firstDate ?? null)
         : laterDayWarnings(
             context,
-            runsWithLaterDays.map(({ model }) => model),
+            runs.flatMap(({ model }) =>
+              (simulatedThrough(model) ?? '') > range.startDate ? model : [],
+            ),
             { ...request, dates: range.dates, universe: symbols },
           )),
     ],
-    isCurrent: () => isDeepStrictEqual(readSpans(), spans),
+    isCurrent: () => isDeepStrictEqual([readSpans(), readReplaced()], [spans, replaced]),
+  };
+}
+
+/**
+ * The study, universe and models of a job, and how it trades: by the configuration, or by an
+ * earlier job. A file of members is read later, after the rules about dates.
+ */
+function chooseTerms(database: Database, request: JobRequest, file: Configuration) {
+  const { termsOf = null, universe = null } = request;
+  const earlier = termsOf === null ? null : readTermsOf(database, termsOf);
+  const study = earlier === null ? (request.study ?? null) : earlier.study;
+  if (request.study != null && request.study !== study)
+    throw new ServiceError(
+      'invalid_models',
+      `terms_of: job ${termsOf} is not of the study '${request.study}'`,
+    );
+  const own = configurationInStudy(file, earlier === null ? study : null);
+  const written = own.configuration;
+  const names = request.models.length > 0 ? request.models : own.models;
+  const mayBeWhole = study === null && names.some((name) => name.includes('@'));
+  const whole = new Set(mayBeWhole ? runsOfStudy(database, '') : []);
+  const models = expandModels(names, written, study, whole);
+  assertOneStudy(database, models, study);
+  const chosen = earlier === null ? (universe ?? own.universe) : earlier.universe;
+  return {
+    ...{ written, study, models },
+    universe: chosen,
+    read: (path: string) =>
+      earlier === null
+        ? agentConfigurationFor(written, chosen, path)
+        : withTermsOf(written.agent_config, earlier.agentConfig),
   };
 }
 
@@ -192,8 +240,8 @@ function entryWarnings(runs: readonly ResolvedRun[], { models }: Configuration):
   const named = failing.filter(({ problem }) => problem !== null);
   const others = named.splice(MAX_NAMED_MODELS).length;
   const signatures = models.map(({ signature }) => signature);
-  const warnings = named.map(({ model, entry, problem }) => {
-    const meant = entry.kind === 'unlisted' ? hint(model, signatures) : '';
+  const warnings = named.map(({ entry, problem }) => {
+    const meant = entry.kind === 'unlisted' ? hint(entry.signature, signatures) : '';
     return `${problem}${meant}; its model-days will fail`;
   });
   if (others > 0) warnings.push(`All model-days of ${count(others, 'more model')} will fail`);
@@ -251,54 +299,6 @@ function laterDayWarnings(
   return [
     `${which} may become stale or stand apart, because this job runs earlier ones; ${remedy}`,
   ];
-}
-
-interface ModelRun {
-  /** Its name in every table. */
-  model: string;
-  /** The signature of its entry; its own name when the configuration does not list it. */
-  family: string;
-  /** Which of the entry's runs it is, from 1. */
-  run: number;
-}
-
-/**
- * The runs that a trigger means: all of an entry for its signature, one for a name such as
- * `gpt-5#2`; without names, those of the enabled entries. Duplicates are dropped, order is kept.
- * Throws a `ServiceError` for none, too many, or a run that its entry does not have.
- */
-export function expandModels(requested: readonly string[], { models }: Configuration): ModelRun[] {
-  const entries = new Map(models.map((entry) => [entry.signature, entry]));
-  const enabled = models.filter((entry) => entry.enabled).map(({ signature }) => signature);
-  const names = requested.length > 0 ? requested : enabled;
-  if (names.length === 0)
-    throw new ServiceError(
-      'no_models',
-      'No models to simulate: the server configuration enables none, and the request names none',
-    );
-  const runs = new Map<string, ModelRun>();
-  for (const name of names) for (const run of resolveRuns(name, entries)) runs.set(run.model, run);
-  if (runs.size <= MAX_RUNS) return [...runs.values()];
-  const much = `${count(runs.size, 'run')} with all repeats`;
-  throw new ServiceError(
-    'invalid_models',
-    `Cannot create a job of ${much}: at most ${MAX_RUNS} are possible; name fewer models, or lower their repeats`,
-  );
-}
-
-function resolveRuns(name: string, entries: ReadonlyMap<string, ModelConfiguration>): ModelRun[] {
-  const entry = entries.get(name);
-  if (entry !== undefined)
-    return runNames(entry).map((model, index) => ({ model, family: name, run: index + 1 }));
-  const { family = '', run = 0 } = parseRun(name) ?? {};
-  const owner = entries.get(family);
-  if (owner === undefined) return [{ model: name, family: name, run: 1 }];
-  if (run > 1 && run <= owner.repeats) return [{ model: name, family, run }];
-  const names = runNames(owner).map((one) => `'${one}'`);
-  throw new ServiceError(
-    'invalid_models',
-    `Cannot run '${name}': the runs of '${family}' are ${list(names)}`,
-  );
 }
 
 interface RangeFacts {

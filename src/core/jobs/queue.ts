@@ -254,11 +254,12 @@ function createJob(
     deploymentMode: settings.deploymentMode,
     createdAt: timestamp(clock()),
   });
-  const { dates, runs, warnings } = plan;
+  const { dates, runs, warnings, study } = plan;
   const mode = request.startDate === null ? ' (resume mode)' : '';
   const job = {
     jobId,
     totalModelDays: dates.length * runs.length,
+    study,
     message: `Simulation job created for ${dates.length} dates, ${runs.length} models${mode}`,
     warnings,
   };
@@ -289,14 +290,22 @@ function findRepeatedTrigger(
   );
 }
 
-/** Two requests are the same when they mean the same, however they are written. */
+/**
+ * Two requests are the same when they mean the same, however they are written. Without the fields
+ * that came later it is what it was before them.
+ */
 export function hashRequest({
   startDate,
   endDate,
   models,
   replaceExisting,
   universe,
+  study,
+  changeTerms,
+  termsOf,
 }: JobRequest): string {
+  const later = [study, changeTerms, termsOf].map((value) => value ?? null);
   const parts = [startDate, endDate, models, replaceExisting, universe];
+  if (later.some((value) => value !== null)) parts.push(...later);
   return sha256(JSON.stringify(parts)).toString('hex');
 }

@@ -97,9 +97,9 @@ function openJob(
   const job = loadJob(context.database, jobId);
   const agentConfig = parseAgentConfiguration(job.agentConfig);
   const sources = { ...context, configuration: tryReadConfiguration(context), agentConfig };
-  const resolved = job.runs.map(({ model: name, entry: stored }) => {
+  const resolved = job.runs.map(({ model: name, family, entry: stored }) => {
     const entry = decodeEntry(stored);
-    const run = { entry, model: resolveModel(entry, sources), keyRefusals: [] };
+    const run = { family, entry, model: resolveModel(entry, sources), keyRefusals: [] };
     return [name, run] as const;
   });
   return {

@@ -253,11 +253,14 @@ const limitsSchema = v.pipe(
 );
 export type Limits = NonNullable<v.InferOutput<typeof limitsSchema>>;
 
+const initialCash = v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH));
+const DEFAULT_INITIAL_CASH = 10_000;
+
 const agentConfigSchema = v.object({
   max_steps: v.optional(integer(1, 1_000), 30),
   max_retries: v.optional(integer(0, 100), 3),
   base_delay: v.optional(atMost(3_600), 1),
-  initial_cash: v.optional(v.pipe(v.number(), v.gtValue(0), v.maxValue(MAX_INITIAL_CASH)), 10_000),
+  initial_cash: v.optional(initialCash, DEFAULT_INITIAL_CASH),
   /** Dollars per executed order, and basis points of the traded amount. */
   commission_per_trade: v.optional(atMost(MAX_COMMISSION), 0),
   commission_bps: basisPoints,
@@ -280,27 +283,84 @@ export const storedConfigSchema = v.object({
   market: v.optional(marketSchema, US),
 });
 
+/** As the configuration has it: a job that was stored before may have less cash. */
+const writtenConfigSchema = v.object({
+  ...agentConfigSchema.entries,
+  initial_cash: v.optional(
+    v.pipe(initialCash, v.minValue(MIN_INITIAL_CASH, `must be at least ${MIN_INITIAL_CASH}`)),
+    DEFAULT_INITIAL_CASH,
+  ),
+});
+
+/** A study's own keys, each of which may be null; an absent one stays absent. */
+const ownTerms: Readonly<Record<string, v.GenericSchema>> = Object.fromEntries(
+  Object.entries(writtenConfigSchema.entries).map(([key, { wrapped }]) => [
+    key,
+    v.nullish(wrapped),
+  ]),
+);
+
+const studyNameSchema = v.pipe(
+  signatureSchema,
+  v.regex(/^[^@,]*$/, 'must not contain @ or ,'),
+  v.check((name) => !/#[1-9]\d*$/.test(name), 'must not end as the name of a repeat does'),
+);
+
+/**
+ * Terms with a name: what differs from `agent_config`, and the entries that run on them; all
+ * enabled ones without a list.
+ */
+export const studySchema = v.pipe(
+  v.unknown(),
+  notArray,
+  v.object({
+    ...ownTerms,
+    stock_symbols: v.nullish(symbolsSchema),
+    universe: v.nullish(signatureSchema),
+    models: v.nullish(v.array(signatureSchema), []),
+  }),
+  v.forward(
+    v.check(
+      ({ universe, stock_symbols: symbols }) => universe == null || symbols == null,
+      'cannot be combined with stock_symbols; keep one',
+    ),
+    ['universe'],
+  ),
+);
+
+const MAX_STUDIES = 200;
+
 export const configurationSchema = v.object({
   models: v.array(modelSchema),
   agent_config: v.optional(
     v.pipe(
       v.unknown(),
       notArray,
-      agentConfigSchema,
-      // Only here: a job that was stored before can still be read.
-      v.forward(
-        v.check(
-          ({ initial_cash }) => initial_cash >= MIN_INITIAL_CASH,
-          `must be at least ${MIN_INITIAL_CASH}`,
-        ),
-        ['initial_cash'],
-      ),
+      writtenConfigSchema,
       v.transform((terms) => ({ ...terms, market: US })),
     ),
     {},
   ),
   universes: v.optional(universesSchema, {}),
+  studies: v.optional(
+    v.pipe(
+      recordSchema(studySchema, { key: studyNameSchema }),
+      v.maxEntries(MAX_STUDIES, `must not name more than ${MAX_STUDIES} studies`),
+    ),
+    {},
+  ),
 });
+
+type Terms = Configuration['agent_config'];
+
+/** The terms of a study: those of the file, with the study's own in their place; null is the default. */
+export function mergeTerms(
+  terms: Terms,
+  { universe: _universe, models: _models, ...own }: Configuration['studies'][string],
+): Terms {
+  const merged = Object.entries({ ...terms, ...own }).filter(([, value]) => value !== null);
+  return { ...v.parse(writtenConfigSchema, Object.fromEntries(merged)), market: terms.market };
+}
 
 export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
 /**

@@ -10,6 +10,7 @@ import {
   configurationSchema,
   isPlaceholder,
   isSignatureLength,
+  mergeTerms,
   type ModelConfiguration,
   storedConfigSchema,
 } from './configuration-schema.ts';
@@ -18,9 +19,9 @@ import { asArray, asObject, errorPosition } from '#json/json.ts';
 import type { Log } from '#process/log.ts';
 import { dialectProblems } from './makers.ts';
 import { readMembers } from './members.ts';
-import { isDeterministic, parseRun, runName } from '#domain/runs.ts';
+import { familyName, isDeterministic, parseRun, runName, splitStudy } from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
-import { list } from '#text/sentences.ts';
+import { hint, list } from '#text/sentences.ts';
 import { checkUnknownKeys, itemKey } from './unknown-keys.ts';
 
 const MAX_CONFIGURATION_BYTES = 4 * 1024 * 1024;
@@ -117,7 +118,11 @@ export function parseConfiguration(
       result.issues.map((issue) => `${issuePath(issue)}: ${describeIssue(issue)}`).join('; '),
     );
   const { warnings, problems: idleLimits } = checkUnknownKeys(value);
-  const problems = [...entryProblems(result.output.models, openaiApiBase), ...idleLimits];
+  const problems = [
+    ...entryProblems(result.output.models, openaiApiBase),
+    ...studyProblems(result.output),
+    ...idleLimits,
+  ];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
   return {
     ...result.output,
@@ -153,6 +158,33 @@ function* entryProblems(
     else if (baseline === null)
       for (const problem of dialectProblems({ ...entry, basemodel }, openaiApiBase))
         yield `${at}.${problem}`;
+  }
+}
+
+type Parsed = v.InferOutput<typeof configurationSchema>;
+
+/** What is wrong with studies although each of their values is one, with its path. */
+function* studyProblems({ models, universes, studies }: Parsed): Generator<string> {
+  const repeats = new Map(models.map((entry) => [entry.signature, entry.repeats]));
+  const names = Object.keys(studies);
+  for (const [study, { universe, models: own }] of Object.entries(studies)) {
+    const at = `studies.${study}`;
+    if (universe != null && !Object.hasOwn(universes, universe))
+      yield `${at}.universe: ${unknownUniverse(universes, universe)}`;
+    for (const name of own)
+      if (!repeats.has(name))
+        yield `${at}.models: no entry has the signature '${name}'${hint(name, repeats.keys())}`;
+    const long = models.find(
+      (entry) => !isSignatureLength(runName(familyName(entry.signature, study), entry.repeats)),
+    );
+    if (long !== undefined)
+      yield `${at}: its name leaves no room for that of '${long.signature}' beside it`;
+  }
+  for (const { signature } of models) {
+    const { family, run } = parseRun(signature) ?? { family: signature, run: 1 };
+    const { signature: other = '', study = '' } = splitStudy(family) ?? {};
+    if (names.includes(study) && run <= (repeats.get(other) ?? 0))
+      yield `models['${signature}'].signature: is the name of '${other}' in the study '${study}' as well`;
   }
 }
 
@@ -202,6 +234,29 @@ function unreadable(path: string, cause: unknown): ServiceError {
 }
 
 /**
+ * A configuration as a study has it: `agent_config` with its terms, and the universe and entries
+ * that it names. Null is the study without a name. Throws a `ServiceError` (`unknown_study`) for a
+ * name that the file does not have.
+ */
+export function configurationInStudy(configuration: Configuration, study: string | null) {
+  if (study === null) return { configuration, universe: null, models: [] };
+  const { studies, agent_config } = configuration;
+  const found = Object.hasOwn(studies, study) ? studies[study] : undefined;
+  if (found !== undefined)
+    return {
+      configuration: { ...configuration, agent_config: mergeTerms(agent_config, found) },
+      universe: found.universe ?? null,
+      models: found.models,
+    };
+  const names = Object.keys(studies);
+  const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
+  throw new ServiceError(
+    'unknown_study',
+    `Study '${study}' is not in the server configuration: ${known}${hint(study, names)}`,
+  );
+}
+
+/**
  * How the models of a job trade that picks a universe by name: with its symbols. Null picks the
  * default one, that of `agent_config` or of the program. The symbols are always named, because a
  * job stores them: a later program, whose default may be another one, replays it. `path` is that
@@ -217,22 +272,22 @@ export function agentConfigurationFor(
   if (universe === null) return agent_config;
   const found = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
   if (Array.isArray(found)) return { ...agent_config, stock_symbols: found };
-  if (found !== undefined) {
-    const file = resolve(dirname(path), found.members);
-    try {
-      const members = readMembers(file);
-      const symbols = new Set(members.map(({ symbol }) => symbol));
-      return { ...agent_config, stock_symbols: [...symbols], members };
-    } catch (cause) {
-      throw unusable(path, `universes.${universe}.members: ${file}: ${errorMessage(cause)}`, cause);
-    }
+  if (found === undefined)
+    throw new ServiceError('unknown_universe', unknownUniverse(universes, universe));
+  const file = resolve(dirname(path), found.members);
+  try {
+    const members = readMembers(file);
+    const symbols = new Set(members.map(({ symbol }) => symbol));
+    return { ...agent_config, stock_symbols: [...symbols], members };
+  } catch (cause) {
+    throw unusable(path, `universes.${universe}.members: ${file}: ${errorMessage(cause)}`, cause);
   }
+}
+
+function unknownUniverse(universes: object, universe: string): string {
   const names = Object.keys(universes);
   const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
-  throw new ServiceError(
-    'unknown_universe',
-    `Universe '${universe}' is not in the server configuration: ${known}`,
-  );
+  return `Universe '${universe}' is not in the server configuration: ${known}`;
 }
 
 /** An agent configuration as stored with a job. */

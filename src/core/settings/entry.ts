@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { AgentConfiguration } from './configuration-schema.ts';
+import { universeKey } from './members.ts';
 import { sha256 } from '#text/hash.ts';
 import { entryApis } from '#domain/vocabulary.ts';
 import { asArray, asObject, type Json, tryParse } from '#json/json.ts';
@@ -134,7 +135,7 @@ export function requestHash(entry: Entry | null, terms: Terms): string {
     decision: entry.decision,
     agent: entry.agent,
   };
-  const universe = terms.members ?? [...terms.stock_symbols].sort();
+  const universe = universeKey(terms);
   const others = Object.fromEntries(TERMS.map((name) => [name, terms[name]]));
   return sha256(canonicalJson({ asked, universe, ...others })).toString('hex');
 }

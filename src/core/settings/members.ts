@@ -21,6 +21,11 @@ export interface Universe {
   members?: readonly Member[] | undefined;
 }
 
+/** A text that is equal for universes of the same symbols, or the same members, in any order. */
+export function universeKey({ stock_symbols: symbols, members }: Universe): string {
+  return JSON.stringify((members?.map((own) => JSON.stringify(own)) ?? symbols).toSorted());
+}
+
 /** What may be bought on the morning of a date. */
 export function universeOn(
   { stock_symbols: symbols, members }: Universe,

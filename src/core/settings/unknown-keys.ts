@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { configurationSchema, signatureSchema } from './configuration-schema.ts';
+import { configurationSchema, signatureSchema, studySchema } from './configuration-schema.ts';
 import { asArray, asObject } from '#json/json.ts';
 import { hint, list, nearestName } from '#text/sentences.ts';
 import { innerSchema, type Shape } from '#json/shape.ts';
@@ -32,11 +32,14 @@ const COMMENT = /^([_$]|comment$)/;
 /** Keys that the warning names: each of thousands of entries may have one. */
 const MAX_NAMED_KEYS = 10;
 
+/** Where a study is, which has the keys of `agent_config` and its own. */
+const STUDY = '.studies[]';
+const LIMITS = ['.agent_config.limits', `${STUDY}.limits`];
 /** The blocks that this program reads, by their place, with their keys. */
-const ownKeys: ReadonlyMap<string, readonly string[]> = new Map(
-  listBlocks(configurationSchema, ''),
-);
-const LIMITS = '.agent_config.limits';
+const ownKeys: ReadonlyMap<string, readonly string[]> = new Map([
+  ...listBlocks(configurationSchema, ''),
+  ...listBlocks(studySchema, STUDY),
+]);
 
 function* listBlocks(
   shape: Shape | undefined,
@@ -75,6 +78,9 @@ export function checkUnknownKeys(content: unknown): { warnings: string[]; proble
 function* findUnknownKeys(value: unknown, place = '', block = ''): Generator<UnknownKey> {
   for (const [index, part] of asArray(value)?.entries() ?? [])
     yield* findUnknownKeys(part, `${place}${itemKey(index, part)}`, `${block}[]`);
+  if (block === '.studies')
+    for (const [name, part] of Object.entries(asObject(value) ?? {}))
+      yield* findUnknownKeys(part, `${place}.${name}`, STUDY);
   const known = blockKeys(block);
   if (known.length === 0) return;
   for (const [key, part] of Object.entries(asObject(value) ?? {}))
@@ -93,18 +99,21 @@ function blockKeys(block: string): string[] {
   return [...(ownKeys.get(block) ?? []), ...(familyKeys[block]?.split(/\s+/) ?? [])];
 }
 
-/** The blocks in which this program reads a key. */
+/** The blocks in which this program reads a key; those of a study are said of `agent_config`. */
 function findBlocks(key: string): string[] {
-  return [...ownKeys].flatMap(([block, keys]) => (keys.includes(key) ? block : []));
+  return [...ownKeys].flatMap(([block, keys]) =>
+    keys.includes(key) && !block.startsWith(STUDY) ? block : [],
+  );
 }
 
 /** Whether a key was to be a limit, or the block of them. */
 function isLimit({ key, block }: UnknownKey): boolean {
-  if (key === 'limits' || [block, ...findBlocks(key)].includes(LIMITS)) return true;
+  if (key === 'limits' || [block, ...findBlocks(key)].some((one) => LIMITS.includes(one)))
+    return true;
   return limitNames().includes(nearestName(key, [...blockKeys(block), ...limitNames()]) ?? '');
 }
 
-const limitNames = () => ['limits', ...blockKeys(LIMITS)];
+const limitNames = () => ['limits', ...blockKeys('.agent_config.limits')];
 
 /** ` (...)` with where a key belongs or what was probably meant; empty where neither is known. */
 function keyAdvice({ key, block }: UnknownKey): string {
@@ -113,6 +122,6 @@ function keyAdvice({ key, block }: UnknownKey): string {
   const ofJob = homes.every((home) => home.startsWith('.agent_config'));
   const rest = ofJob ? ' and holds for the whole job' : '';
   if (homes.length > 0) return ` (\`${key}\` belongs to ${places.join(' or ')}${rest})`;
-  const otherwise = block === LIMITS ? ` (the limits are ${list(blockKeys(block))})` : '';
+  const otherwise = LIMITS.includes(block) ? ` (the limits are ${list(blockKeys(block))})` : '';
   return hint(key, [...blockKeys(block), ...limitNames()]) || otherwise;
 }

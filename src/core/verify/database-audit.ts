@@ -40,9 +40,9 @@ export async function auditDatabase(
       readLedger(snapshot, { ...options, signal }),
     ]);
     report.damage.unshift(...damage);
-    const { jobId, model } = options.filters ?? {};
+    const { jobId, models } = options.filters ?? {};
     for (const { problem, jobId: ownJob, ...modelDay } of misfits)
-      if ((jobId ?? ownJob) === ownJob && (model ?? modelDay.model) === modelDay.model)
+      if ((jobId ?? ownJob) === ownJob && (models?.includes(modelDay.model) ?? true))
         addListed(report.problems, { ...modelDay, sentences: [problem] });
     return report;
   });
@@ -72,8 +72,7 @@ async function auditLedger(reader: Reader, options: ReplayOptions): Promise<Audi
   const report = emptyAuditReport();
   try {
     await replayLedger(reader, report, options);
-    const { jobId, model } = options.filters ?? {};
-    const models = model === undefined ? modelsWithSessions(reader) : [model];
+    const { jobId, models = modelsWithSessions(reader) } = options.filters ?? {};
     report.stale = staleModelDays(reader, models, { most: MAX_LISTED_FINDINGS, jobId });
   } catch (error) {
     const fault = findStorageFault(error);

@@ -151,7 +151,7 @@ export interface StartMessage {
   type: 'start';
   /** The name of the run. */
   signature: string;
-  /** The signature of its entry. */
+  /** The signature of its entry; `signature` is that of the run. Neither has a study's name. */
   family: string;
   model:
     | { kind: 'simulated' }

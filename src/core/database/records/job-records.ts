@@ -119,7 +119,7 @@ const WARNINGS = { warnings: orNull(text), warningCodes: text };
  */
 export const jobStatus = reads(
   'get',
-  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', ...COURSE])} AS json,
+  `SELECT ${jsonObject(['job_id', 'status', PROGRESS, 'json(dates) AS date_range', MODELS, 'universe', 'study', ...COURSE])} AS json,
      warnings, warning_codes AS warningCodes, agent_config AS agentConfig, replace_existing AS replaceExisting
    FROM jobs, ${SUMS} WHERE job_id = ?1`,
   { json: text, ...WARNINGS, agentConfig: text, replaceExisting: flag },
@@ -137,6 +137,8 @@ export type JobPlace = RowOf<typeof PLACE>;
 
 interface JobFilters {
   status?: JobStatus | undefined;
+  /** '' is the study without a name. */
+  study?: string | undefined;
   before: JobPlace | null;
 }
 
@@ -144,10 +146,10 @@ interface JobFilters {
 export const nextJob = reads(
   'get',
   `SELECT job_id AS jobId, rowid FROM jobs
-   WHERE (?1 IS NULL OR status = ?1) AND rowid < coalesce(?2, ${Number.MAX_SAFE_INTEGER})
+   WHERE (?1 IS NULL OR status = ?1) AND (?3 IS NULL OR coalesce(study, '') = ?3) AND rowid < coalesce(?2, ${Number.MAX_SAFE_INTEGER})
    ORDER BY rowid DESC LIMIT 1`,
   { jobId: text, rowid: integer },
-  ({ status, before }: JobFilters) => [status ?? null, before?.rowid ?? null],
+  ({ status, before, study }: JobFilters) => [status ?? null, before?.rowid ?? null, study ?? null],
 );
 
 /** Most failures of a job have one cause, such as a wrong key. */
@@ -166,6 +168,7 @@ export const listedJob = reads(
     'end_date',
     MODELS,
     'universe',
+    'study',
     ...COURSE,
     MOST_FREQUENT_ERROR,
   ])} AS json, warnings, warning_codes AS warningCodes

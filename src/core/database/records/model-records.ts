@@ -1,15 +1,5 @@
 import type { Database } from '#database/database.ts';
-import {
-  amount,
-  distinct,
-  integer,
-  oneOf,
-  orNull,
-  query,
-  reads,
-  text,
-  type RowOf,
-} from '#database/rows.ts';
+import { amount, integer, oneOf, orNull, query, reads, text, type RowOf } from '#database/rows.ts';
 import { jobStatuses } from '#domain/vocabulary.ts';
 
 /**
@@ -33,11 +23,23 @@ export const knownRuns = reads(
      UNION ALL SELECT (SELECT min(model) FROM simulation_runs AS next WHERE next.model > named.model)
      FROM named WHERE named.model IS NOT NULL)
    SELECT own.model, family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
-     json_extract(entry, '$.basemodel') AS basemodel
+     json_extract(entry, '$.basemodel') AS basemodel,
+     (SELECT study FROM jobs WHERE jobs.job_id = own.job_id) AS study
    FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunSql('named.model')}
    ORDER BY own.model`,
-  { model: text, family: text, knowledgeCutoff: orNull(text), basemodel: orNull(text) },
+  {
+    model: text,
+    family: text,
+    knowledgeCutoff: orNull(text),
+    basemodel: orNull(text),
+    study: orNull(text),
+  },
 );
+
+/** The runs of a study, '' being the one without a name. */
+export function runsOfStudy(database: Database, study: string): string[] {
+  return knownRuns(database).flatMap((run) => ((run.study ?? '') === study ? run.model : []));
+}
 
 const LAST_RUN = query(
   `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
@@ -91,9 +93,6 @@ export function findModel(database: Database, model: string) {
   return { ...run, ...days, portfolioValue: closing?.[0] ?? null };
 }
 
-/** Every model that a job has named, by name. */
-export const namedModels = distinct('model', 'simulation_runs');
-
 const FIRST_RUN = query(
   `SELECT (SELECT min(run_id) FROM simulation_runs WHERE model = ?1), family
    FROM simulation_runs WHERE run_id = ${newestRunSql('?1')}`,
@@ -101,12 +100,12 @@ const FIRST_RUN = query(
 );
 
 /**
- * The families in the order in which jobs first named one of their models, from 0. Reads two rows
+ * The families of some models in the order in which jobs first named one of these, from 0. Reads two rows
  * and a stretch of an index for each model, because no index leads to the families themselves.
  */
-export function familyOrder(database: Database): Map<string, number> {
+export function familyOrder(database: Database, models: Iterable<string>): Map<string, number> {
   const firstRuns = new Map<string, number>();
-  for (const model of namedModels(database)) {
+  for (const model of models) {
     const [run, family] = FIRST_RUN.one(database, model);
     firstRuns.set(family, Math.min(run, firstRuns.get(family) ?? run));
   }

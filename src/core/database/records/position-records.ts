@@ -4,6 +4,9 @@ import type { Reader } from '#database/database.ts';
 import { integer, orNull, query, text } from '#database/rows.ts';
 import { jsonObject } from './job-records.ts';
 
+/** Of a session, `own`. */
+export const STUDY = '(SELECT study FROM jobs WHERE jobs.job_id = own.job_id) AS study';
+
 /** The fields of a record without its holdings. */
 const FIELDS = [
   'position_id AS id',
@@ -23,7 +26,11 @@ const FIELDS = [
 ];
 
 /** The columns of a record's cells. */
-export const resultColumns = [...FIELDS.map((sql) => sql.replace(/.* AS /s, '')), 'holdings'];
+export const resultColumns = [
+  ...FIELDS.map((sql) => sql.replace(/.* AS /s, '')),
+  'holdings',
+  'study',
+];
 
 /**
  * A column with the holdings that a query lists in their order: an aggregate that orders by itself
@@ -42,10 +49,10 @@ const POSITIONS = overSessions((sessions, order) =>
        iif(action_type = 'sell', -amount, iif(action_type IN ('buy', 'split'), amount, 0)),
        CASE action_id WHEN 1 THEN (SELECT json_group_object(symbol, quantity)
          FROM holdings WHERE holdings.session_id = own.session_id) END,
-       ${jsonObject(FIELDS)}
+       ${jsonObject(FIELDS)}, json_quote((SELECT study FROM jobs WHERE jobs.job_id = own.job_id))
      FROM ${sessions('CROSS JOIN positions USING (session_id)')} AND own.status = 'active'
      ORDER BY ${order}, action_id`,
-    [integer, orNull(text), orNull(integer), orNull(text), text],
+    [integer, orNull(text), orNull(integer), orNull(text), text, text],
   ),
 );
 type Position = [
@@ -54,6 +61,7 @@ type Position = [
   added: number | null,
   atClose: string | null,
   json: string,
+  study: string,
 ];
 
 const ROWS = overSessions((sessions) => {
@@ -71,8 +79,10 @@ export function hasMoreRows(reader: Reader, filters: SessionFilters, count: numb
 
 /** A position and what is held after it. */
 interface ResultRecord {
-  /** Without the holdings. */
+  /** Without the holdings and the study. */
   json: string;
+  /** As JSON. */
+  study: string;
   /** By symbol. */
   held: readonly (readonly [symbol: string, quantity: number])[];
 }
@@ -100,24 +110,24 @@ function withHoldings(positions: readonly Position[]): ResultRecord[] {
       .map((symbol) => [symbol, atClose[symbol] ?? 0]),
   );
   const records: ResultRecord[] = [];
-  for (const [, symbol, added, , json] of positions.toReversed()) {
-    records.push({ json, held: [...book].filter(([, quantity]) => quantity > 0) });
+  for (const [, symbol, added, , json, study] of positions.toReversed()) {
+    records.push({ json, study, held: [...book].filter(([, quantity]) => quantity > 0) });
     if (symbol !== null) book.set(symbol, (book.get(symbol) ?? 0) - (added ?? 0));
   }
   return records.reverse();
 }
 
 /** A record as JSON text. */
-export function recordJson({ json, held }: ResultRecord): string {
+export function recordJson({ json, study, held }: ResultRecord): string {
   const holdings = held.map(
     ([symbol, quantity]) => `{"symbol":${JSON.stringify(symbol)},"quantity":${quantity}}`,
   );
-  return `${json.slice(0, -1)},"holdings":[${holdings.join(',')}]}`;
+  return `${json.slice(0, -1)},"holdings":[${holdings.join(',')}],"study":${study}}`;
 }
 
 /** A record as the cells of a table, with holdings as `AAPL:10 MSFT:2`. */
-export function recordCells({ json, held }: ResultRecord): Cell[] {
+export function recordCells({ json, study, held }: ResultRecord): Cell[] {
   const fields: Record<string, Cell> = JSON.parse(json);
   const holdings = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
-  return [...Object.values(fields), holdings || null];
+  return [...Object.values(fields), holdings || null, JSON.parse(study)];
 }

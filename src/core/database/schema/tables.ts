@@ -81,6 +81,7 @@ export const tables = [
   life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
   universe TEXT, -- its name in the configuration; null for the default one. Its symbols are in agent_config
   deployment_mode TEXT NOT NULL CHECK (deployment_mode IN ('DEV', 'PROD')), -- of the service that created it
+  study TEXT CHECK (study <> '' AND study NOT GLOB '*[@,]*'), -- whose terms it runs on; null for the one without a name
   CHECK ((completed_at IS NULL) = (status IN ('pending', 'downloading_data', 'running')))
 ) STRICT;`,
   // At most one unfinished job, whichever program inserts it.
@@ -97,7 +98,7 @@ CREATE INDEX jobs_by_creation ON jobs (created_at);`,
   status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'superseded')),
   created_at TEXT NOT NULL,
   entry TEXT NOT NULL CHECK (json_valid(entry)), -- what ran (entry.ts)
-  family TEXT NOT NULL, -- the signature of its entry
+  family TEXT NOT NULL, -- the signature of its entry, in a study with @ and its name
   left_out TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(left_out)), -- what its provider refused of what the service adds to requests
   UNIQUE (job_id, model),
   UNIQUE (job_id, model_index)

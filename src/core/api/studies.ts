@@ -1,0 +1,81 @@
+import type { Database } from '#database/database.ts';
+import { studiesOfJobs, studyOfJob } from '#database/job-queries.ts';
+import { knownRuns } from '#database/records/model-records.ts';
+import { familyName, parseRun, runName } from '#domain/runs.ts';
+import { invalidFilter, ServiceError } from '#domain/service-error.ts';
+import { readConfiguration } from '#settings/configuration.ts';
+import type { ServedSettings } from '#settings/settings.ts';
+import { list } from '#text/sentences.ts';
+import type { Context } from './handler.ts';
+
+/** The studies that requests name. */
+
+type Named = {
+  [Name in 'study' | 'job_id' | 'model' | 'models' | 'against']?: string | undefined;
+};
+
+/**
+ * A query in which each name is that of a ledger: one without `@` is of the study of the query, or
+ * else of its job; `gpt@` is `gpt` in the study without a name. Throws a `ServiceError` for a study that neither the
+ * configuration nor a job names.
+ */
+export function resolveStudy<Query extends Named>(context: StudyContext, query: Query): Query {
+  const { job_id: jobId, model, models, against } = query;
+  const study = query.study ?? (jobId && studyOfJob(context.database, jobId));
+  if (!study && ![model, models, against].join().includes('@')) return query;
+  checkStudy(context, query.study);
+  const known = new Set(
+    knownRuns(context.database).flatMap(({ model, family }) => [model, family]),
+  );
+  const resolved = (name: string) => {
+    const { family, run } = parseRun(name) ?? { family: name, run: 1 };
+    const own = study ? runName(familyName(family, study), run) : name;
+    if (known.has(own) || !name.includes('@')) return own;
+    return known.has(name) ? name : name.replace(/@(#\d+)?$/, '$1');
+  };
+  return {
+    ...query,
+    ...(model !== undefined && { model: resolved(model) }),
+    ...(models !== undefined && { models: models.split(',').map(resolved).join() }),
+    ...(against !== undefined && { against: resolved(against) }),
+  };
+}
+
+export type StudyContext = Pick<Context, 'database' | 'settings' | 'viewedFile'>;
+
+/** Of studies that a file or its jobs name; the configuration says nothing of a file that is shown. */
+export function knownStudies({ database, settings, viewedFile }: StudyContext): string[] {
+  const { configuration } =
+    viewedFile === null ? tryReadConfiguration(settings) : { configuration: null };
+  const own = Object.keys(configuration?.studies ?? {});
+  return [...new Set([...own, ...studiesOfJobs(database)])];
+}
+
+function checkStudy(context: StudyContext, study: string | undefined): void {
+  if (!study) return;
+  const known = knownStudies(context);
+  if (known.includes(study)) return;
+  const there = known.length === 0 ? 'none' : list(known);
+  throw invalidFilter('study', `there is no study ${study}; there are ${there}`);
+}
+
+/** A missing or broken file is reported, and hides nothing in the database. */
+export function tryReadConfiguration({ configurationPath, openaiApiBase }: ServedSettings) {
+  try {
+    return { configuration: readConfiguration(configurationPath, openaiApiBase), error: null };
+  } catch (error) {
+    if (error instanceof ServiceError) return { configuration: null, error: error.message };
+    throw error;
+  }
+}
+
+/** The study of each run and of each entry in a study, by name. */
+export function studiesByName(database: Database): Map<string, string | null> {
+  const runs = knownRuns(database);
+  return new Map(
+    runs.flatMap(({ model, family, study }) => [
+      [model, study],
+      [family, study],
+    ]),
+  );
+}

@@ -1,0 +1,106 @@
+import { marketRules } from '#domain/market-rules.ts';
+import { count, limitsText, list } from '#text/sentences.ts';
+import type { AgentConfiguration } from './configuration-schema.ts';
+import { universeKey } from './members.ts';
+
+/**
+ * The terms of a job: what two of its model-days must share to be compared, and what a study keeps
+ * from job to job. Retries, delays and cost limits are none.
+ */
+export const termKinds = [
+  'costs',
+  'universe',
+  'initial_cash',
+  'dividends',
+  'open',
+  'limits',
+  'market',
+  'max_steps',
+] as const;
+export type TermKind = (typeof termKinds)[number];
+
+export const termNouns = {
+  costs: 'trading costs',
+  universe: 'universe',
+  initial_cash: 'initial cash',
+  dividends: 'treatment of dividends',
+  open: 'open',
+  limits: 'limits on orders',
+  market: 'market',
+  max_steps: 'steps',
+} satisfies Record<TermKind, string>;
+
+/** A text that is equal where the term is, and its wording. */
+type Term = readonly [key: string, words: string];
+
+/** The terms of one configuration, a default spelt out or not, symbols in any order. */
+export function describeTerms(configuration: AgentConfiguration): Record<TermKind, Term> {
+  const { stock_symbols, members, dividends, open, market } = configuration;
+  const limits = limitsText(configuration.limits);
+  const cash = `${configuration.initial_cash} dollars`;
+  const steps = `at most ${configuration.max_steps} a day`;
+  const key = JSON.stringify(market);
+  return {
+    costs: costTerm(configuration),
+    universe: [universeKey({ stock_symbols, members }), count(stock_symbols.length, 'symbol')],
+    initial_cash: [cash, cash],
+    dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
+    open: [open, open],
+    limits: [limits, limits],
+    market: [key, key],
+    max_steps: [steps, steps],
+  };
+}
+
+/** Equal for the same terms. */
+export function termsKey(configuration: AgentConfiguration): string {
+  return JSON.stringify(Object.values(describeTerms(configuration)).map(([key]) => key));
+}
+
+function costTerm(configuration: AgentConfiguration): Term {
+  const {
+    commissionPerTrade: perTrade,
+    commissionBps,
+    slippageBps,
+  } = marketRules(configuration).costs;
+  const parts = [
+    ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
+    ...(commissionBps > 0 ? [`commission of ${commissionBps} basis points`] : []),
+    ...(slippageBps > 0 ? [`slippage of ${slippageBps} basis points`] : []),
+  ];
+  return [`${perTrade} ${commissionBps} ${slippageBps}`, parts.join(', ') || 'none'];
+}
+
+/** The terms that differ, each as `open: shown before, hidden now`. */
+export function changedTerms(before: AgentConfiguration, now: AgentConfiguration): string[] {
+  const [old, own] = [describeTerms(before), describeTerms(now)];
+  return termKinds.flatMap((kind) => {
+    const [[was, words], [is, newWords]] = [old[kind], own[kind]];
+    if (was === is) return [];
+    const changes = kind === 'universe' ? changedSymbols(before, now) : [];
+    return `${termNouns[kind]}: ${[`${words} before, ${newWords} now`, ...changes].join(', ')}`;
+  });
+}
+
+/** Symbols that a sentence names. */
+const MAX_NAMED_SYMBOLS = 3;
+
+function changedSymbols(before: AgentConfiguration, now: AgentConfiguration): string[] {
+  const [old, own] = [before, now].map(({ stock_symbols: symbols }) => new Set(symbols));
+  const named = (sign: string, symbols = new Set<string>()) =>
+    symbols.size === 0 ? [] : [`${sign} ${list([...symbols].sort(), { most: MAX_NAMED_SYMBOLS })}`];
+  const changes = [
+    ...named('without', old?.difference(own ?? new Set())),
+    ...named('with', own?.difference(old ?? new Set())),
+  ];
+  return changes.length > 0 ? changes : ['other lines in the file of its members'];
+}
+
+/** A configuration with the terms of an earlier job. */
+export function withTermsOf(
+  configuration: AgentConfiguration,
+  stored: AgentConfiguration,
+): AgentConfiguration {
+  const { max_retries, base_delay, max_cost_usd } = configuration;
+  return { ...stored, max_retries, base_delay, max_cost_usd };
+}

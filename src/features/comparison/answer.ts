@@ -54,6 +54,11 @@ export function measureLead(facts: PairFacts) {
     interval,
     /** The interval in words; '' where an end is too large for a number. */
     bounds: intervalText(interval, { ...period, singleRuns: facts.singleRuns }),
+    /** The same of the second minus the first. */
+    reverseBounds: intervalText(
+      'reason' in interval ? interval : { low: 0 - interval.high, high: 0 - interval.low },
+      { ...period, singleRuns: facts.singleRuns },
+    ),
     isShown,
     /** The return of the one behind. */
     least,
@@ -94,6 +99,25 @@ function intervalText(
   return ` (${level} % interval ${ends}${wider}, ${inLooks})`;
 }
 
+/** How a sentence tells one model of a pair from the other. */
+export interface PairTerms {
+  /** Why there are no figures: they differ in what the request does not name. Else null. */
+  barred: Missing | null;
+  /** Of the model that was requested first, and of the other. */
+  sides: readonly [PairSide, PairSide] | null;
+}
+
+export interface PairSide {
+  model: string;
+  /** Its name without its study. */
+  name: string;
+  /** `the open hidden and no trading costs`. */
+  terms: string;
+}
+
+/** Null for two models of one study, which no terms need tell apart. */
+export type PairTermsReader = (one: string, other: string) => PairTerms | null;
+
 /**
  * What it would take for a difference to be shown, and whether it would be if there were no other
  * pairs.
@@ -104,6 +128,8 @@ export interface Demands {
   /** Whether the difference would be shown if this were the only pair. */
   isShownAsOnlyPair: boolean;
   pairs: number;
+  /** What tells models of two studies apart; null for those of one. */
+  terms: PairTerms['sides'];
 }
 
 /**
@@ -115,17 +141,34 @@ export interface Demands {
 export function pairSentence(lead: Lead, demands: Demands): string {
   const { first, second, points, words, isShown, days, bounds } = lead;
   const ahead = points === 0 ? `level with ${second}` : `${words} ahead of ${second}`;
+  const { terms } = demands;
+  const start =
+    terms === null
+      ? `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`
+      : termsSentence(lead, terms);
   const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
   const { isShownAsOnlyPair, pairs } = demands;
   const manyPairs = `On its own it would be more than chance, but the best of ${formatNumber(pairs)} pairs can look like this by chance.`;
   return [
-    `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`,
+    start,
     points === 0 ? '' : verdict,
     isShown || !isShownAsOnlyPair ? '' : manyPairs,
     demandSentence(lead, demands),
   ]
     .filter(Boolean)
     .join(' ');
+}
+
+/** "With the open hidden gpt made 1.2 points less than with the open shown over 60 days." */
+function termsSentence(
+  { first, points, words, days, bounds, reverseBounds }: Lead,
+  [one, other]: NonNullable<PairTerms['sides']>,
+): string {
+  const isAhead = one.model === first;
+  const made = points === 0 ? 'as much as' : `${words} ${isAhead ? 'more' : 'less'} than`;
+  const whose = one.name === other.name ? '' : ` ${other.name}`;
+  const interval = isAhead ? bounds : reverseBounds;
+  return `With ${one.terms} ${one.name} made ${made}${whose} with ${other.terms} over ${count(days, 'day')}${interval}.`;
 }
 
 function demandSentence(
@@ -295,7 +338,7 @@ function leftOutSentence({ suspected, leftOut }: AnswerFacts): string {
 /** What a reason says before it goes into details: `5 of its 60 model-days are stale`. */
 function firstClause(reason = ''): string {
   const [clause = ''] = reason.split(/[:;] /);
-  return clause.replace(/^(It|Its|Needs) /, (word) => word.toLowerCase());
+  return clause.replace(/^(It|Its|Their|Needs) /, (word) => word.toLowerCase());
 }
 
 function missingSentence({ models, days: { length: days } }: AnswerFacts): string {

@@ -2,7 +2,12 @@ import type { CalendarDate } from '#time/calendar.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import { type Figure, reportFigures } from '../statistics/figure.ts';
 import { at, centralMoment, cholesky, dot, mean, sampleVariance } from '../statistics/moments.ts';
-import { reportAnswer, type BenchmarkReturn, NOTHING_TO_COMPARE } from './answer.ts';
+import {
+  reportAnswer,
+  type BenchmarkReturn,
+  NOTHING_TO_COMPARE,
+  type PairTermsReader,
+} from './answer.ts';
 import { type Missing, toDigits } from './difference.ts';
 import { confidenceBoundary, type Period } from './looks.ts';
 import { type Cutoff, isSingleRun, reportComparedModel, seriesReturn } from './models.ts';
@@ -175,9 +180,14 @@ export interface ComparisonInput extends Omit<Period, 'days'> {
   /** Whether each pair has the curve of its difference. */
   curves: boolean;
   /**
-   * How many models have active model-days in the window, compared or not: the number of trials.
+   * How many models of the studies compared have active model-days in the window, compared or not:
+   * the number of trials.
    */
   trials: number;
+  /** The same of the studies that are not compared. */
+  trialsElsewhere: number;
+  /** In what two models of different studies differ; null for two of one. */
+  pairTerms: PairTermsReader;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
   suspected: ReadonlyMap<string, readonly string[]>;
   /** By model, in which respects it traded on other terms than most. */
@@ -200,7 +210,7 @@ interface Candidate {
  * of the models nor on models without figures, and is the same every time.
  */
 export function compareModels(input: ComparisonInput) {
-  const { confidence, looks, suspected, trials } = input;
+  const { confidence, looks, suspected, trials, trialsElsewhere } = input;
   const { calendar, records } = readRecords(input.models);
   const participants = findParticipants(records);
   const days = participants.days.map((place) => at(calendar, place));
@@ -219,20 +229,22 @@ export function compareModels(input: ComparisonInput) {
     .map((record): Candidate => {
       const reason = participants.reasons.get(record.model) ?? '';
       const place = series.findIndex((own) => own.record === record);
-      const probabilityBest = chances[place] ?? NOTHING_TO_COMPARE;
+      const barred = findBarred(record, records, input);
+      const probabilityBest = barred ?? chances[place] ?? NOTHING_TO_COMPARE;
       return { record, series: series[place] ?? { reason }, probabilityBest };
     })
     .sort(byReturn);
-  const chosen = choosePairs(ordered, input.against).map(
-    ([one, other]): ChosenPair => ({
-      model: one.record.model,
-      against: other.record.model,
+  const chosen = choosePairs(ordered, input.against).map(([one, other]): ChosenPair => {
+    const [model, against] = [one.record.model, other.record.model];
+    const terms = input.pairTerms(model, against);
+    return {
+      ...{ model, against, terms: terms?.sides ?? null },
       returns: [seriesReturn(one.series, period), seriesReturn(other.series, period)],
-      measured: pairReason(one, other) ?? measured(one.record.model, other.record.model),
+      measured: pairReason(one, other) ?? terms?.barred ?? measured(model, against),
       curve: input.curves ? differenceCurve(one.series, other.series, days) : null,
       singleRuns: [one.record, other.record].filter(isSingleRun).map(({ model }) => model),
-    }),
-  );
+    };
+  });
   const { pairs, leads } = reportPairs(chosen, period);
   return {
     /**
@@ -258,7 +270,7 @@ export function compareModels(input: ComparisonInput) {
     ),
     /** In the order of their models. */
     pairs,
-    leader: reportLeader(series, trials),
+    leader: { ...reportLeader(series, trials), trials_elsewhere: trialsElsewhere },
     /** In standard errors; null for a single look, and without a day. */
     boundary:
       looks === 'once' || period.days === 0
@@ -306,6 +318,19 @@ function choosePairs(
   return models.flatMap((model, index) =>
     models.slice(index + 1).map((other): [Candidate, Candidate] => [model, other]),
   );
+}
+
+/** Why a model is not ranked: its pair with another one has no figures. */
+function findBarred(
+  { model }: TrackRecord,
+  records: readonly TrackRecord[],
+  { pairTerms }: ComparisonInput,
+): Missing | undefined {
+  for (const other of records) {
+    const barred = pairTerms(other.model, model)?.barred;
+    if (barred) return barred;
+  }
+  return undefined;
 }
 
 /** Why a pair has no figures, by name, so that it says the same in either order; null if it has. */

@@ -58,5 +58,6 @@ export const conventions = {
   leader:
     'The model with the highest daily Sharpe ratio of its mean run, without a risk-free rate; probabilistic and deflated ratio: Bailey ' +
     'and López de Prado 2012, 2014',
-  trials: 'Entries with active model-days in the window, compared or not',
+  trials:
+    'Entries of the studies compared with active model-days in the window, compared or not; trials_elsewhere counts those of others',
 } as const;

@@ -17,7 +17,7 @@ import {
 } from './difference.ts';
 import type { Period } from './looks.ts';
 import { createPlanning } from './planning.ts';
-import { type Lead, measureLead, pairSentence, type PairFacts } from './answer.ts';
+import { type Lead, measureLead, pairSentence, type PairFacts, type PairTerms } from './answer.ts';
 
 /**
  * Σ ab / √(Σ a² · Σ b²), a and b the deviations of both models' daily log returns from their means:
@@ -80,6 +80,8 @@ function measurePair(one: Series, other: Series) {
 /** Two models to compare, and the measures of both, or why there are none. */
 export interface ChosenPair extends Omit<PairFacts, 'interval' | 'isShown' | 'period'> {
   measured: MeasuredPair | Missing;
+  /** Of two studies, what tells their models apart. */
+  terms: PairTerms['sides'];
   /** The days and the difference after each, in order; null when the curves are not wanted. */
   curve: readonly CurvePoint[] | null;
 }
@@ -132,7 +134,7 @@ export type PairReport = ReturnType<typeof reportPair>;
 
 /** Returns and differences are over the period. */
 function reportPair(
-  { model, against, measured, curve, singleRuns }: ChosenPair,
+  { model, against, measured, curve, singleRuns, terms }: ChosenPair,
   {
     difference,
     lead,
@@ -178,6 +180,7 @@ function reportPair(
           daysNeeded: needed,
           isShownAsOnlyPair: difference.pValue < 1 - period.confidence,
           pairs,
+          terms,
         });
   return {
     model,

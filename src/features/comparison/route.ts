@@ -9,6 +9,8 @@ import {
   figure,
   flagFilter,
   jobFilter,
+  studyField,
+  studyFilter,
   named,
   namesFilter,
   textFilter,
@@ -21,6 +23,8 @@ import { lookKinds } from './looks.ts';
 import { MAX_CURVE_MODELS, MIN_CURVE_MODELS, type ComparedModelReport } from './models.ts';
 import { reportDay, type PairReport } from './pairs.ts';
 import { type Experiment, runExperiment } from '../experiments/experiment.ts';
+import { differences } from '../experiments/study-terms.ts';
+import { resolveStudy } from '#api/studies.ts';
 import { MAX_COMPARED } from '#domain/runs.ts';
 import { type Context, deploymentFields, formatQuery, objectTable } from '#api/handler.ts';
 import { checkJob, dateRangeEntries, parseFilters } from '#api/filters.ts';
@@ -48,6 +52,7 @@ const modelColumns = [
   'days_before_cutoff',
   'incomparable',
   'unavailable',
+  'study',
 ] as const;
 
 const pairColumns = [
@@ -68,6 +73,7 @@ const pairColumns = [
   'interval_is_lower_bound',
   'sentence',
   'unavailable',
+  'study',
 ] as const;
 
 interface Reported {
@@ -122,6 +128,8 @@ const uncertaintyEntries = {
 };
 
 export const comparisonResponse = namedResponse('ComparisonResponse', {
+  /** The one that all models are of; null for the one without a name, and for several. */
+  study: studyField,
   start_date: nullableDate,
   end_date: nullableDate,
   /** How many days are compared. */
@@ -218,6 +226,7 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
     deflated_sharpe_ratio: figure,
     expected_best_sharpe_ratio_daily: figure,
     trials: count,
+    trials_elsewhere: count,
     unavailable,
   }),
   conventions: named(
@@ -230,6 +239,9 @@ const DEFAULT_CONFIDENCE = '0.95';
 const [MIN_CONFIDENCE, MAX_CONFIDENCE] = [0.0001, 0.9999];
 const CONFIDENCE_MESSAGE = `expected a number from ${MIN_CONFIDENCE} to ${MAX_CONFIDENCE}`;
 
+const KIND = `(${differences.join('|')})`;
+const DIFFER = new RegExp(`^${KIND}(,${KIND})*$`);
+
 const comparisonQuery = v.object({
   models: namesFilter(
     `Up to ${MAX_COMPARED} models, separated by commas: entries by signature, or single runs, with # percent-encoded. ` +
@@ -237,6 +249,17 @@ const comparisonQuery = v.object({
   ),
   against: textFilter(
     'A model to compare every other model with: the response has only its pairs.',
+  ),
+  study: studyFilter,
+  differ: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(DIFFER, `expected some of ${differences.join(', ')}, separated by commas`),
+      v.transform((kinds) => differences.filter((kind) => kinds.split(',').includes(kind))),
+      v.description(
+        'The terms, separated by commas, in which models of different studies may differ and are compared all the same.',
+      ),
+    ),
   ),
   job_id: jobFilter,
   ...dateRangeEntries,
@@ -280,6 +303,7 @@ function comparisonJson(
 ): string {
   const { models, pairs, leader, leftOut, days, boundary, answer } = compared;
   const response: Response = {
+    study: experiment.study,
     start_date: experiment.startDate,
     end_date: experiment.endDate,
     days: days.length,
@@ -311,7 +335,8 @@ export const comparisonRoute = route({
   errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
-  handle(context, { query, format }) {
+  handle(context, { query: given, format }) {
+    const query = resolveStudy(context, given);
     const { startDate, endDate, jobId } = parseFilters(query);
     checkJob(context.database, { jobId });
     checkBenchmark(context.database, query.benchmark);
@@ -319,13 +344,17 @@ export const comparisonRoute = route({
     const experiment = runExperiment(context.database, {
       ...query,
       models: query.models?.split(','),
+      differ: query.differ ?? [],
+      study: query.study ?? (jobId === undefined ? '' : undefined),
       window: { startDate, endDate, jobId },
       curves: query.curves && format !== 'csv',
     });
     if (format !== 'csv') return comparisonJson(context, experiment, query);
+    const { study } = experiment;
     const { models, pairs } = experiment.comparison;
+    const inStudy = <Row extends object>(row: Row) => ({ ...row, study });
     return table === 'models'
-      ? objectTable('models.csv', modelColumns, models.map(modelRow))
-      : objectTable('pairs.csv', pairColumns, pairs.map(pairRow));
+      ? objectTable('models.csv', modelColumns, models.map(modelRow).map(inStudy))
+      : objectTable('pairs.csv', pairColumns, pairs.map(pairRow).map(inStudy));
   },
 });

@@ -98,6 +98,7 @@ const COLUMNS = {
   reason: orNull(text),
   detail: orNull(text),
   message_index: orNull(integer),
+  study: orNull(text),
 };
 
 /**
@@ -108,7 +109,8 @@ const feedQuery = (rows: string) =>
   query(
     `SELECT id, kind, model, date, job_id, one.session_id, coalesce(result.timestamp, completed_at, '') AS timestamp,
        one.symbol, side, coalesce(one.amount, trade.amount) AS amount, price_e4 / 10000.0 AS price,
-       nullif(${wordsSql('words')}, '') AS reason, detail, coalesce(one.message_index, words.message_index) AS message_index
+       nullif(${wordsSql('words')}, '') AS reason, detail, coalesce(one.message_index, words.message_index) AS message_index,
+       (SELECT study FROM jobs WHERE jobs.job_id = one.job_id) AS study
      FROM (${rows} ORDER BY date DESC, model, turn LIMIT CAST(?11 AS INTEGER)) AS one
        LEFT JOIN positions AS trade
          ON trade.session_id = one.session_id AND trade.action_id = one.action_id

@@ -12,6 +12,7 @@ import {
   integerSchema,
   limitFilter,
   named,
+  studyField,
   symbolFilter,
   textFilter,
   timestampText,
@@ -66,6 +67,7 @@ const decision = named('Decision', {
   detail: nullableText,
   /** Of the result of the order or call, or of a model-day's last words. */
   message_index: v.nullable(integerSchema),
+  study: studyField,
 });
 
 export const decisionsResponse = namedResponse('DecisionsResponse', {
@@ -86,9 +88,10 @@ export const decisionsRoute = route({
   errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
-  handle({ database, settings }, { query, format }) {
+  handle(context, { query, format }) {
+    const { database, settings } = context;
     const { symbol, kind, limit, before } = query;
-    const filters = { ...feedFilters(database, query), symbol, kind };
+    const filters = { ...feedFilters(context, query), symbol, kind };
     const place = before === undefined ? null : findPlace(database, before);
     if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
     const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });

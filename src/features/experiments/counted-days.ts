@@ -203,12 +203,13 @@ export function countFailedDays(
   window: JobWindow,
   { runs }: Pick<ReturnType<typeof countedDays>, 'runs'>,
 ): Map<string, number> {
-  const known = new Map(runs.map((run) => [run.model, run]));
+  const failed = failedModelDays(database, window);
   return new Map(
-    Array.from(failedModelDays(database, window), ([model, failed]) => {
-      const { completed = [], after = '' } = known.get(model) ?? {};
-      for (const { date } of completed) failed.delete(date);
-      return [model, [...failed].filter((date) => date > after).length];
+    runs.flatMap(({ model, completed, after }) => {
+      const own = failed.get(model);
+      if (own === undefined) return [];
+      for (const { date } of completed) own.delete(date);
+      return [[model, [...own].filter((date) => date > after).length]];
     }),
   );
 }

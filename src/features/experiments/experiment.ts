@@ -5,7 +5,14 @@ import type { Database } from '#database/database.ts';
 import { createSplitSearch, heldSymbols } from '../performance/holdings-queries.ts';
 import { runsInWindow } from '../performance/queries.ts';
 import { createCleanFilter, toModelReturns } from './counted-days.ts';
-import { familyDays, earliestDay, type Family, latestDay, readFamilies } from './family.ts';
+import {
+  familyDays,
+  earliestDay,
+  type Family,
+  latestDay,
+  readFamilies,
+  unusableReason,
+} from './family.ts';
 import type { BenchmarkReturn } from '../comparison/answer.ts';
 import { compareModels } from '../comparison/comparison.ts';
 import { type Looks, MIN_CONFIDENCE_DAILY } from '../comparison/looks.ts';
@@ -15,6 +22,8 @@ import { invalidFilter } from '#domain/service-error.ts';
 import { chooseBenchmark, reportBenchmark, daySpan } from '../performance/choose-benchmark.ts';
 import type { Incomparability } from '../performance/comparability.ts';
 import { compareRuns } from '../performance/model-reports.ts';
+import { compareStudies, type TermDifference } from './study-terms.ts';
+import { studiesByName } from '#api/studies.ts';
 import { numberDates, type Numbering, type Numberings } from './numbering.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
@@ -34,6 +43,8 @@ interface ExperimentRequest extends WantedModels {
   curves: boolean;
   /** The name of a benchmark; undefined for the default. */
   benchmark?: string | undefined;
+  /** The terms in which studies may differ that are compared. */
+  differ: readonly TermDifference[];
 }
 
 export type Experiment = ReturnType<typeof runExperiment>;
@@ -46,7 +57,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
   const { window, against = null, confidence, looks } = request;
   const { startDate, endDate } = window;
   const runs = runsInWindow(database, window);
-  const { models, leftOut, trials } = selectModels(runs, request);
+  const { models, leftOut, study, ...counts } = selectModels(runs, request);
   checkRequest(request, models.length);
   const all = readFamilies(database, models, window);
   const numberings: Numberings | null =
@@ -71,6 +82,8 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
   const { usualJobs, ...marks } = findIncomparableEntries(database, all, {
     leftOut,
     areNumbered: numberings !== null,
+    differ: request.differ,
+    studies: studiesByName(database),
   });
   const comparison = compareModels({
     models: compared,
@@ -79,7 +92,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     confidence,
     looks,
     curves: request.curves,
-    trials,
+    ...counts,
     suspected,
     ...marks,
     benchmarkOver: (days) =>
@@ -101,6 +114,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     cleanAfter,
     /** Entries with too few model-days. */
     leftOutModels: leftOut.map(({ model }) => model),
+    study,
     comparison,
   };
 }
@@ -116,22 +130,50 @@ const OTHER_MARKET: readonly Incomparability['kind'][] = ['universe', 'open'];
 function findIncomparableEntries(
   database: Database,
   families: readonly Family[],
-  { leftOut: short, areNumbered }: { leftOut: readonly ChosenModel[]; areNumbered: boolean },
+  {
+    leftOut: short,
+    areNumbered,
+    differ,
+    studies,
+  }: {
+    leftOut: readonly ChosenModel[];
+    areNumbered: boolean;
+    differ: readonly TermDifference[];
+    studies: ReadonlyMap<string, string | null>;
+  },
 ) {
   const runs = families.flatMap(({ model: family, runs: own }) =>
     own.flatMap(({ run, days }) => (days.length > 0 ? { family, model: run, days } : [])),
   );
   runs.sort((one, other) => (one.model < other.model ? -1 : 1)); // the first counts among equals
-  const { incomparable: found, usualJobs } = compareRuns(database, runs, { haveOwnDays: false });
+  const {
+    incomparable: found,
+    usualJobs,
+    ...terms
+  } = compareRuns(database, runs, { haveOwnDays: false });
+  const pairTerms = compareStudies(families, { ...terms, studies, differ });
+  // The first that has figures: in its universe is the benchmark, where there are several.
+  const first = families.find((own) => [...familyDays(own)].length > 0 && !unusableReason(own));
+  const others = families.map(({ model }) => ({
+    model,
+    terms: pairTerms(first?.model ?? '', model),
+  }));
+  const isAcross = others.some((one) => one.terms !== null);
+  const isOneMarket = !areNumbered && !isAcross;
   const incomparable = new Map<string, Incomparability[]>();
   const leftOut = new Map(short.map(({ model }) => [model, 'too few model-days']));
+  for (const { model, terms: own } of others)
+    if (own?.barred) leftOut.set(model, own.barred.reason);
   for (const { family, model } of runs)
     for (const own of found.get(model) ?? []) {
+      if (differ.some((kind) => kind === own.kind)) continue;
       const marks = incomparable.get(family) ?? [];
       if (marks.every(({ kind }) => kind !== own.kind)) incomparable.set(family, [...marks, own]);
-      if (OTHER_MARKET.includes(own.kind) && !areNumbered) leftOut.set(family, own.reason);
+      if (isOneMarket && OTHER_MARKET.includes(own.kind)) leftOut.set(family, own.reason);
     }
-  return { incomparable, leftOut, usualJobs };
+  const jobs =
+    isAcross && first ? new Set([...familyDays(first)].map((day) => day.jobId)) : usualJobs;
+  return { incomparable, leftOut, usualJobs: jobs, pairTerms };
 }
 
 /** What the benchmark made over the days compared, as `GET /performance` has it. */

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { findBaseline } from '#settings/configuration-schema.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
+import { createRerunOptions } from '#database/stale.ts';
 import type { Database } from '#database/database.ts';
 import { storedConfigurations } from '../performance/run-queries.ts';
 import {
@@ -68,21 +69,28 @@ export function readFamilies(
       const own = asked.get(`${day.jobId} ${run}`);
       return own === undefined ? [] : [Object.assign(day, { asked: own })];
     });
+  const rerunOption = createRerunOptions(database);
   return models.map(({ model, runs: own }) =>
     createFamily(
       model,
       own.map((run) => ({ run, days: askedDays(run) })),
+      rerunOption,
     ),
   );
 }
 
-function createFamily(model: string, runs: readonly { run: string; days: readonly AskedDay[] }[]) {
+function createFamily(
+  model: string,
+  runs: readonly { run: string; days: readonly AskedDay[] }[],
+  rerunOption: (jobId: string) => string,
+) {
   const days = [...familyDays({ runs })];
   const withCutoff = latestDay(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
   return {
     model,
     /** At least one, each with its days by date. */
     runs,
+    rerunOption,
     knowledgeCutoff: withCutoff?.asked.knowledgeCutoff ?? null,
     isAgent: days.some(({ asked }) => asked.isAgent),
     isDeterministic: runs.length > 0 && days.every(({ asked }) => asked.isDeterministic),
@@ -115,8 +123,8 @@ export function latestDay(days: Iterable<AskedDay>): AskedDay | undefined {
 /** The same family with only its days after a date. */
 export function daysAfter(family: Family, date: CalendarDate | null): Family {
   if (date === null) return family;
-  const runs = family.runs.map(({ run, days }) => ({
-    run,
+  const runs = family.runs.map(({ days, ...run }) => ({
+    ...run,
     days: days.filter((day) => day.date > date),
   }));
   return { ...family, runs };
@@ -124,7 +132,7 @@ export function daysAfter(family: Family, date: CalendarDate | null): Family {
 
 /** Why a family has no figures regardless of its returns; null when it can have some. */
 export function unusableReason(family: Family): string | null {
-  const [stale] = staleness(family.runs);
+  const [stale] = staleness(family.runs, family.rerunOption);
   if (stale !== undefined) return stale.reason;
   const advice = 'choose a window before or after the change';
   const asked =

@@ -13,8 +13,8 @@ import type { Family } from './family.ts';
  * comparison with no others has it; null where that has none.
  */
 export function familyInterval(family: Family, counted: ReadonlySet<number>): Interval | null {
-  const runs = family.runs.map(({ run, days }) => ({
-    run,
+  const runs = family.runs.map(({ days, ...run }) => ({
+    ...run,
     days: days.filter(({ sessionId }) => counted.has(sessionId)),
   }));
   const model = toModelReturns({ ...family, runs });

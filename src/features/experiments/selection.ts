@@ -23,6 +23,8 @@ export interface WantedModels {
   most?: number;
   /** With `run` each run is a model of its own. */
   by?: 'entry' | 'run';
+  /** The study of entries that are not named, '' for the one without a name; undefined for all. */
+  study?: string | undefined;
 }
 
 /**
@@ -31,13 +33,15 @@ export interface WantedModels {
  */
 export function selectModels(
   runs: readonly RunInWindow[],
-  { models, against, most = MAX_COMPARED, by = 'entry' }: WantedModels,
+  { models, against, most = MAX_COMPARED, by = 'entry', study }: WantedModels,
 ) {
   if (models !== undefined && new Set(models).size < models.length)
     throw invalidFilter('models', 'a name is repeated; name each model once');
   const families = Map.groupBy(runs, ({ model, family }) => (by === 'run' ? model : family));
-  const present = [...families]
-    .filter(([, runs]) => sumModelDays(runs) > 0)
+  const all = [...families].filter(([, own]) => sumModelDays(own) > 0);
+  const studyOf = (own: readonly RunInWindow[]) => own[0]?.study ?? '';
+  const present = all
+    .filter(([, own]) => study === undefined || studyOf(own) === study)
     .map(([family]) => family);
   const names = new Set(models ?? chooseLongEnough(present, families));
   if (against !== undefined) names.add(against);
@@ -50,13 +54,20 @@ export function selectModels(
     model: name,
     runs: chooseRuns(name, families, name === against ? 'against' : 'models'),
   });
+  const studies = new Set(
+    runs.flatMap((run) => (names.has(run.model) || names.has(run.family) ? studyOf([run]) : [])),
+  );
+  const trials = all.filter(([, own]) => studies.size === 0 || studies.has(studyOf(own))).length;
   const others = models === undefined ? present.filter((family) => !names.has(family)) : [];
   return {
     models: [...names].map(chosen),
     /** Entries with too few model-days in the window, where no models are named; by name. */
     leftOut: others.sort().map(chosen),
-    /** How many entries have active model-days in the window. */
-    trials: present.length,
+    /** How many entries of the studies compared have active model-days in the window. */
+    trials,
+    trialsElsewhere: all.length - trials,
+    /** The one that all models are of; null for the one without a name, and for several. */
+    study: studies.size === 1 ? [...studies].join() || null : null,
   };
 }
 

@@ -1,4 +1,4 @@
-import { command, jobOption } from '#commands/command.ts';
+import { command, jobOption, studyOption } from '#commands/command.ts';
 
 /** Feature: conversations as lines of JSON, for fine-tuning and for judges. */
 
@@ -11,6 +11,7 @@ export const exportCommand = command({
   options: {
     job: jobOption,
     models: { value: 'A,B,...', text: 'Only these models, with all repeats, or single runs.' },
+    study: studyOption,
     start: { value: 'DATE', text: 'From this date on, YYYY-MM-DD.' },
     end: { value: 'DATE', text: 'Up to this date.' },
     'with-reasoning': { text: "Add the models' reasoning, where their providers returned it." },

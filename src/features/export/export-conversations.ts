@@ -17,7 +17,8 @@ import type { ToolCall } from '#wire/protocol.ts';
 import { checkDates, WrongUsage, findDatabase } from '#commands/arguments.ts';
 import { plural, writeWithProgress } from '#commands/terminal.ts';
 
-interface ExportArguments extends Record<'job' | 'models' | 'start' | 'end', string | undefined> {
+interface ExportArguments
+  extends Record<'job' | 'models' | 'study' | 'start' | 'end', string | undefined> {
   'with-reasoning': boolean;
 }
 
@@ -32,9 +33,10 @@ export async function exportConversations(
 ): Promise<number> {
   if (what !== 'conversations')
     throw new WrongUsage(`there is nothing to export called ${what}; there are conversations`);
-  const { job: job_id, models, start: start_date, end: end_date } = given;
+  const { job: job_id, models, study, start: start_date, end: end_date } = given;
   checkDates({ start: start_date, end: end_date });
-  const path = findDatabase(readSettings(process.env));
+  const settings = readSettings(process.env);
+  const path = findDatabase(settings);
   try {
     assertFreeName(file, path);
   } catch (error) {
@@ -44,7 +46,8 @@ export async function exportConversations(
     const moment = openMoment(fileAddress(path));
     const partial = beginPartial(file);
     try {
-      const filters = feedFilters(moment, { job_id, models, start_date, end_date });
+      const context = { database: moment, settings, viewedFile: null };
+      const filters = feedFilters(context, { job_id, models, study, start_date, end_date });
       const days = completedDays(moment, filters);
       const lines = function* () {
         for (const [index, day] of days.entries()) {
@@ -70,13 +73,14 @@ export async function exportConversations(
  */
 function conversationLine(reader: Reader, day: CompletedDay, hasReasoning: boolean) {
   const log = readConversation(reader, day);
-  const { model, family, date, jobId: job_id, returnPercent } = day;
+  const { model, family, study, date, jobId: job_id, returnPercent } = day;
   const served = new Set(log.flatMap(({ servedModel }) => servedModel ?? []));
   return {
     messages: chatMessages(log, hasReasoning),
     metadata: {
       model,
       entry: family,
+      study,
       date,
       job_id,
       served: [...served],

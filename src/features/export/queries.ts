@@ -8,10 +8,11 @@ export type CompletedDay = RowOf<typeof completedDays>;
 /** The completed model-days that the filters choose, by date and model. */
 export const completedDays = reads(
   'all',
-  `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family,
+  `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family, study,
      (SELECT daily_return_pct FROM positions WHERE positions.session_id = own.session_id
        ORDER BY action_id DESC LIMIT 1) AS returnPercent
    FROM trading_sessions AS own JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
+     JOIN jobs ON jobs.job_id = own.job_id
    WHERE own.status = 'active' AND own.date BETWEEN ?1 AND ?2 AND (?3 IS NULL OR own.job_id = ?3)
      AND (?4 IS NULL OR own.model IN (SELECT value FROM json_each(?4)))
    ORDER BY own.date, own.model`,
@@ -21,6 +22,7 @@ export const completedDays = reads(
     date: text,
     model: text,
     family: text,
+    study: orNull(text),
     returnPercent: orNull(real),
   },
   ({ jobId, models, ...window }: FeedFilters) => [

@@ -1,9 +1,9 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import { marketRules } from '#domain/market-rules.ts';
+import { describeTerms, termNouns } from '#settings/terms.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { ReadableDocuments } from '#database/document-queries.ts';
-import { count, limitsText, list, type RunDays, staleRemedy } from '#text/sentences.ts';
+import { count, list, type RunDays, staleRemedy } from '#text/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as
@@ -87,31 +87,20 @@ export function findIncomparable(
 }
 
 /** Stale days of a model's runs as a reason not to compare, with the remedy; empty without any. */
-export function staleness(runs: readonly RunDays[]): Incomparability[] {
+export function staleness(
+  runs: readonly RunDays[],
+  optionOf: (jobId: string) => string,
+): Incomparability[] {
   const all = runs.flatMap(({ days }) => days);
   const stale = all.filter(({ isStale }) => isStale).length;
   if (stale === 0) return [];
   const [are, they] = stale === 1 ? ['is', 'it'] : ['are', 'they'];
   const these = `${stale} of its ${count(all.length, 'model-day')} ${are} stale`;
-  const reason = `${these}: what ${they} started from has changed since; ${staleRemedy(runs)}`;
+  const reason = `${these}: what ${they} started from has changed since; ${staleRemedy(runs, optionOf)}`;
   return [{ kind: 'stale', reason }];
 }
 
-type Term = [key: string, words: string];
 type TermWords = ReturnType<typeof describeTerms>;
-
-/** The terms of one configuration. */
-function describeTerms(configuration: AgentConfiguration) {
-  const { stock_symbols: symbols, members, dividends, open } = configuration;
-  const limits = limitsText(configuration.limits);
-  return {
-    costs: costTerm(configuration),
-    universe: [JSON.stringify(members ?? symbols.toSorted()), count(symbols.length, 'symbol')],
-    dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
-    open: [open, open],
-    limits: [limits, limits],
-  } satisfies Record<string, Term>;
-}
 
 function modelTerms(
   period: ModelPeriod,
@@ -133,20 +122,6 @@ function modelTerms(
     open: all('open'),
     limits: all('limits'),
   };
-}
-
-function costTerm(configuration: AgentConfiguration): Term {
-  const {
-    commissionPerTrade: perTrade,
-    commissionBps,
-    slippageBps,
-  } = marketRules(configuration).costs;
-  const parts = [
-    ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
-    ...(commissionBps > 0 ? [`commission of ${commissionBps} basis points`] : []),
-    ...(slippageBps > 0 ? [`slippage of ${slippageBps} basis points`] : []),
-  ];
-  return [`${perTrade} ${commissionBps} ${slippageBps}`, parts.join(', ') || 'none'];
 }
 
 /**
@@ -176,15 +151,6 @@ function periodText({ start, end, days }: Terms): string {
 }
 
 const respects = ['costs', 'universe', 'initial_cash', 'dividends', 'open', 'limits'] as const;
-const nouns = {
-  costs: 'trading costs',
-  universe: 'universe',
-  initial_cash: 'initial cash',
-  dividends: 'treatment of dividends',
-  open: 'open',
-  limits: 'limits on orders',
-};
-
 /** The models with the terms of most. */
 function usualTerms(kind: (typeof respects)[number], all: readonly Terms[]): Terms[] {
   const single = all.filter((terms) => terms[kind].size === 1);
@@ -198,13 +164,13 @@ function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): I
   return all.flatMap((own): IncomparableModel[] => {
     const { model } = own;
     if (own[kind].size > 1)
-      return [{ model, kind, reason: `Its ${nouns[kind]} changed from one job to another` }];
+      return [{ model, kind, reason: `Its ${termNouns[kind]} changed from one job to another` }];
     const [[key, words] = [null, '']] = own[kind];
     if (key === null || most === undefined || most[kind].has(key)) return [];
     const theirs = [...most[kind].values()].join();
     const verb = kind === 'costs' || kind === 'limits' ? 'are not those' : 'is not that';
     const difference = words === theirs ? '' : `: ${words} against ${theirs}`;
-    return [{ model, kind, reason: `Its ${nouns[kind]} ${verb} of ${names}${difference}` }];
+    return [{ model, kind, reason: `Its ${termNouns[kind]} ${verb} of ${names}${difference}` }];
   });
 }
 

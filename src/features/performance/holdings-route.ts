@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkNames, dateRangeEntries, parseFilters } from '#api/filters.ts';
 import { formatQuery, listBody, objectTable } from '#api/handler.ts';
+import { resolveStudy, studiesByName } from '#api/studies.ts';
 import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 import {
   countSchema as count,
@@ -10,6 +11,8 @@ import {
   MODEL_NAME,
   named,
   namedResponse,
+  studyField,
+  studyFilter,
 } from '#api/schemas.ts';
 import { collectHeldSymbols, reportClosing } from './details.ts';
 import { type Closing, readClosings } from './holdings-queries.ts';
@@ -17,6 +20,7 @@ import { activeDays } from './queries.ts';
 
 const holdingsQuery = v.object({
   model: v.pipe(v.string('expected the name of a model'), v.description(MODEL_NAME)),
+  study: studyFilter,
   job_id: jobFilter,
   ...dateRangeEntries,
   ...formatQuery,
@@ -59,11 +63,11 @@ export const holdingsResponse = namedResponse('HoldingsResponse', {
       highest_weight: figure,
     }),
   ),
+  study: studyField,
 });
 
-const columns = 'date cash portfolio_value cash_weight symbol quantity price value weight'.split(
-  ' ',
-);
+const columns =
+  'date cash portfolio_value cash_weight symbol quantity price value weight study'.split(' ');
 
 /** A row per holding; a day without any has one row without a symbol. */
 function holdingRows(closing: Closing) {
@@ -81,22 +85,31 @@ export const holdingsRoute = route({
   errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
-  handle({ database, settings }, { query, format }) {
+  handle(context, { query: given, format }) {
+    const { database, settings } = context;
+    const query = resolveStudy(context, given);
     const { model, ...window } = parseFilters(query);
     checkNames(database, { model, ...window });
-    const days = activeDays(database, [query.model], window).get(query.model) ?? [];
+    const study = studiesByName(database).get(query.model) ?? null;
+    const isOther = ![undefined, study ?? ''].includes(query.study);
+    const own = activeDays(database, isOther ? [] : [query.model], window);
+    const days = own.get(query.model) ?? [];
     const closings = readClosings(
       database,
       days.map(({ sessionId }) => sessionId),
     );
     if (format === 'csv')
-      return objectTable('holdings.csv', columns, closings.flatMap(holdingRows));
+      return objectTable(
+        'holdings.csv',
+        columns,
+        closings.flatMap(holdingRows).map((row) => ({ ...row, study })),
+      );
     const symbols = collectHeldSymbols();
     const items = closings.map((closing) => {
       const day = reportClosing(closing);
       symbols.add(day);
       return JSON.stringify(day);
     });
-    return listBody(settings, 'days', items, () => ({ symbols: symbols.report() }));
+    return listBody(settings, 'days', items, () => ({ symbols: symbols.report(), study }));
   },
 });

@@ -5,6 +5,7 @@ import { parseAgentConfigurations } from '#settings/configuration.ts';
 import { createSplitSearch, heldSymbols, type SuspectedSplit } from './holdings-queries.ts';
 import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
+import { createRerunOptions } from '#database/stale.ts';
 import { universeOn } from '#settings/members.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import { describeHeldPart } from '#agent/players/place-orders.ts';
@@ -128,6 +129,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
     refusals: countRefusals(database, all),
     markOn: createMarkReader(database),
     findSplits: createSplitSearch(database, held, daySpan(days)),
+    rerunOption: createRerunOptions(database),
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
       const configuration = configurations.get(jobId);
@@ -189,7 +191,7 @@ function modelPeriod({ model, family, days }: RunWithDays): ModelPeriod {
  * in memory.
  */
 export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun) {
-  const { model, family, knowledgeCutoff, basemodel } = run;
+  const { model, family, study, knowledgeCutoff, basemodel } = run;
   const { database, riskFree, withDetails } = request;
   const { factors, findUnknown, usage, refusals, markOn } = basis;
   markStale(database, run.days);
@@ -198,7 +200,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
   });
   const figures = reportModel(record);
-  const days = figures.curve.map(({ date, stale }) => ({ date, isStale: stale }));
+  const days = run.days.map(({ date, isStale, jobId }) => ({ date, isStale, jobId }));
   const suspected = basis.findSplits(run.days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
@@ -208,6 +210,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
   return {
     model,
     family,
+    study,
     knowledge_cutoff: knowledgeCutoff,
     days_before_cutoff: known.length,
     outside: listOutsideKinds(basis.agents.has(model)),
@@ -218,7 +221,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
-      ...staleness([{ run: model, days }]),
+      ...staleness([{ run: model, days }], basis.rerunOption),
       ...behaviourFlags(record, {
         database,
         basemodel,

@@ -300,9 +300,14 @@ export interface RunInWindow extends Run {
   modelDays: number;
 }
 
-/** Every run that a job has named, by name. */
-export function runsInWindow(reader: Reader, { jobId, ...window }: JobWindow): RunInWindow[] {
-  const runs = knownRuns(reader);
+/** Every run that a job has named, or those of a study, by name. */
+export function runsInWindow(
+  reader: Reader,
+  { jobId, study, ...window }: JobWindow,
+): RunInWindow[] {
+  const runs = knownRuns(reader).filter(
+    (run) => study === undefined || (run.study ?? '') === study,
+  );
   const names = runs.map(({ model }) => model);
   const counts = COUNTS.all(reader, names, ...dateBounds(window), jobId ?? null);
   return runs.map((run, place) => ({ ...run, modelDays: counts[place]?.[1] ?? 0 }));

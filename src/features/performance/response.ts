@@ -7,6 +7,7 @@ import {
   figure,
   named,
   namedRecord,
+  studyField,
   unavailable,
   usageEntries,
   nullableDate,
@@ -207,8 +208,9 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
   models: v.array(
     named('ModelPerformance', {
       model: v.string(),
-      /** The signature of the entry whose run it is. */
+      /** The signature of the entry whose run it is, in a study `signature@study`. */
       family: v.string(),
+      study: studyField,
       /** Model-days on or before it the model may remember; null when its entry names none. */
       knowledge_cutoff: nullableDate,
       days_before_cutoff: count,

@@ -31,6 +31,7 @@ import {
   objectTable,
 } from '#api/handler.ts';
 import { checkNames, parseFilters } from '#api/filters.ts';
+import { resolveStudy, studiesByName } from '#api/studies.ts';
 import { benchmarkEntry, choiceEntries, readCountedDays } from './filters.ts';
 import { performanceResponse } from './response.ts';
 import { flagFilter, wordFilter } from '#api/schemas.ts';
@@ -39,7 +40,7 @@ import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 /** Feature: how each model did: its curve, return, risk, trades and cost, beside a benchmark; what it held. */
 
 const figures = schemaColumns(performanceResponse.entries.models.item)
-  .filter((name) => !name.startsWith('details_'))
+  .filter((name) => !name.startsWith('details_') && name !== 'study')
   .concat('runs', 'interval_low', 'interval_high', 'incomparable');
 const trades = 'model date side symbol amount price commission cash cash_change entry'.split(' ');
 const columns = {
@@ -283,7 +284,8 @@ export const performanceRoute = route({
   errors: { ...MODEL_DAY_ERRORS, 404: 'There is no such job, or no price of the benchmark.' },
   hasTable: true,
   isKept: true,
-  handle(context, { query, format }) {
+  handle(context, { query: given, format }) {
+    const query = resolveStudy(context, given);
     checkNames(context.database, parseFilters(query));
     checkBenchmark(context.database, query.benchmark);
     checkFactors(context.database, query.factors);
@@ -297,6 +299,12 @@ export const performanceRoute = route({
       style: styleRows,
       figures: figureRows,
     };
-    return objectTable(`${table}.csv`, columns[table], rows[table](context, query));
+    const studies = studiesByName(context.database);
+    const all = Iterator.from<{ model: string }>(rows[table](context, query));
+    return objectTable(
+      `${table}.csv`,
+      [...columns[table], 'study'],
+      all.map((row) => ({ ...row, study: studies.get(row.model) })),
+    );
   },
 });

@@ -1,4 +1,4 @@
-import { command, jobOption } from '#commands/command.ts';
+import { command, jobOption, studyOption } from '#commands/command.ts';
 import type { Application } from '#http/application.ts';
 
 /** Feature: a folder of files that shows the pages without a server. */
@@ -12,6 +12,7 @@ export const publishCommand = (load: () => Promise<Application>) =>
     ],
     options: {
       job: jobOption,
+      study: studyOption,
       models: { value: 'A,B,...', text: 'Only these models; without pages of jobs.' },
       start: { value: 'DATE', text: 'From this date on; without pages of jobs.' },
       end: { value: 'DATE', text: 'Up to this date; without pages of jobs.' },

@@ -6,7 +6,7 @@ import { readSettings } from '#settings/settings.ts';
 import { forTerminal, findUnprintable } from '#text/text.ts';
 import { publishSite as publishTo } from './publish.ts';
 
-type Names = 'job' | 'models' | 'start' | 'end' | 'title' | 'url' | 'chromium';
+type Names = 'job' | 'study' | 'models' | 'start' | 'end' | 'title' | 'url' | 'chromium';
 interface PublishArguments extends Record<Names, string | undefined> {
   'without-conversations': boolean;
 }
@@ -17,7 +17,7 @@ export async function publish(
   given: PublishArguments,
   { routes }: Application,
 ): Promise<number> {
-  const { job, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
+  const { job, study, models, start, end, url, chromium, title = 'Trading Simulation' } = given;
   checkDates({ start, end });
   const found = findUnprintable(title);
   if (found !== null) throw new WrongUsage(`--title: must not contain ${found}`);
@@ -26,6 +26,7 @@ export async function publish(
   const publication = {
     title,
     jobId: job,
+    study,
     models: models?.split(',').map((name) => name.trim()) ?? [],
     startDate: start,
     endDate: end,

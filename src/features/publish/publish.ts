@@ -1,19 +1,27 @@
 import type {
   Decision,
   Decisions,
-  Jobs,
   KnownModels,
   Reasoning,
   Results,
   Status,
 } from '../pages/responses.ts';
 import { cannot } from '#domain/service-error.ts';
-import { publishedFile } from './published.ts';
+import { inStudy, publishedFile } from './published.ts';
 import type { Settings } from '#settings/settings.ts';
 import type { BuiltPages } from '../pages/built-pages.ts';
 import type { Route } from '#api/route.ts';
-import { type Respond, openResponder } from './respond.ts';
-import { siteFilters, omitEmpty, isPartial, type Publication, buildSite } from './site.ts';
+import { type Respond, openResponder, readPages } from './respond.ts';
+import {
+  siteFilters,
+  omitEmpty,
+  chooseStudies,
+  isPartial,
+  listJobs,
+  knownModels,
+  type Publication,
+  buildSite,
+} from './site.ts';
 import {
   appendFileSync,
   type Dirent,
@@ -138,8 +146,6 @@ function removeEmptyFolders(folder: string, path: string): void {
 
 /** Query of the comparison that the pages request. */
 const LOOKS = { looks: 'daily' };
-/** Page size of `GET /jobs` and `GET /decisions`. */
-const MAX_PAGE_SIZE = '200';
 
 /**
  * Writes the pages of a database into a folder, with what they ask for: the state of one moment,
@@ -155,27 +161,39 @@ export async function publishSite(
   const { respond, mode, close } = openResponder(path, { name, settings, routes });
   let release: (() => void) | undefined;
   try {
-    checkChoice(respond, publication);
-    const site = await buildSite(respond, publication, { pages, isDev: mode === 'DEV' });
+    const studies = chooseStudies(respond, publication);
+    const [first = publication] = studies;
+    const site = await buildSite(respond, first, { pages, isDev: mode === 'DEV' });
     release = lockFolder(folder);
     const target = openPublishedFolder(folder); // from here on nothing that was asked for is wrong
     const { gzipSync } = process.getBuiltinModule('node:zlib');
     const write: Write = (url, text) => target.write(publishedFile(url).path, gzipSync(text));
-    const work = { respond, publication, write };
-    const days: ModelDays = new Map();
-    for (const modelDay of writeDecisions(work)) {
-      addModelDay(days, modelDay);
-      await checkSignal(signal);
+    const names = studies.map(({ study = '' }) => study);
+    const known = names.join() === '' ? [] : names;
+    const steps: (() => void)[] = [];
+    for (const own of studies) {
+      const { study = '' } = own;
+      const writeOwn: Write = (url, text) =>
+        write(known.length === 0 ? url : inStudy(url, study), text);
+      const work = { respond, publication: own, known, write: writeOwn };
+      const days: ModelDays = new Map();
+      for (const modelDay of writeDecisions(work)) {
+        addModelDay(days, modelDay);
+        await checkSignal(signal);
+      }
+      const jobs = writeJobs(work, days);
+      writeOverview(work);
+      const models = writeModels(work, { days, jobs });
+      // What a page asks for whose address has no study.
+      if (known[0] === study) writeModels({ ...work, write }, { days, jobs });
+      steps.push(
+        ...modelSteps(work, models),
+        ...[...days].flatMap(([model, dates]) =>
+          [...dates].map((date) => () => writeModelDay(work, { model, date, dates })),
+        ),
+      );
     }
-    const jobs = writeJobs(work, days);
-    writeOverview(work);
-    const models = writeModels(work, { days, jobs });
-    const steps = [
-      ...modelSteps(work, models),
-      ...[...days].flatMap(([model, dates]) =>
-        [...dates].map((date) => () => writeModelDay(work, { model, date, dates })),
-      ),
-    ];
+    if (known.length > 0) write('/jobs', JSON.stringify(listJobs(respond, first, known)));
     for (const [index, step] of steps.entries()) {
       step();
       onProgress((index + 1) / steps.length);
@@ -211,44 +229,14 @@ interface Work {
   respond: Respond;
   publication: Publication;
   write: Write;
+  /** The studies of the site, that which pages open first; none where they name none. */
+  known: readonly string[];
 }
 
 /** Lets signals arrive; throws when one asked to stop. */
 async function checkSignal(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();
-}
-
-/**
- * Throws for a choice that the service refuses or that has no model-day, and for the name of a run:
- * the page of a model shows all its runs.
- */
-function checkChoice(respond: Respond, publication: Publication): void {
-  const { models }: KnownModels = JSON.parse(respond('/models'));
-  const runs = new Map(models.map(({ signature, family }) => [signature, family]));
-  const run = publication.models.find((name) => (runs.get(name) ?? name) !== name);
-  const { detail, count } = JSON.parse(
-    respond('/decisions', { ...siteFilters(publication), limit: '1' }),
-  );
-  const why =
-    run === undefined
-      ? (detail ?? (count === 0 && 'no model-day fits this choice'))
-      : `${run} is a run of ${runs.get(run)}; name that, with all its runs`;
-  if (why) throw cannot('publish', why);
-}
-
-/** The pages of a list, from its start to its end. */
-function* readPages<Page extends { next_before: string | null }>(
-  respond: Respond,
-  path: string,
-  choice: Record<string, string> = {},
-): Generator<Page> {
-  for (let before: string | null = ''; before !== null; ) {
-    const query = { ...choice, ...omitEmpty({ before }), limit: MAX_PAGE_SIZE };
-    const page: Page = JSON.parse(respond(path, query));
-    yield page;
-    before = page.next_before;
-  }
 }
 
 /** Asks for something with the filters of the publication, and writes it as pages ask for it. */
@@ -296,16 +284,12 @@ function redactDecision(publication: Publication, decision: Decision): Decision 
   };
 }
 
-/** The pages of jobs, none where they would say too much; adds the model-days that they link to. */
+/** The pages of jobs; adds the model-days that they link to. */
 function writeJobs(work: Work, days: ModelDays): Status[] {
   const { respond, publication, write } = work;
-  const { jobId } = publication;
-  const pages = [...readPages<Jobs>(respond, '/jobs')];
-  const jobs = pages
-    .flatMap((page) => page.jobs)
-    .filter(({ job_id: id }) => !isPartial(publication) && (jobId ?? id) === id);
-  write('/jobs', JSON.stringify({ ...pages[0], jobs, count: jobs.length, next_before: null }));
-  return jobs.map(({ job_id: id }) => {
+  const list = listJobs(respond, publication, [publication.study ?? '']);
+  write('/jobs', JSON.stringify(list));
+  return list.jobs.map(({ job_id: id }) => {
     const path = `/simulate/status/${encodeURIComponent(id)}`;
     const text = respond(path);
     write(path, text);
@@ -332,10 +316,10 @@ function writeOverview(work: Work): void {
  * The models with a model-day, without what the rest of the database says of them; returns them.
  */
 function writeModels(
-  { respond, publication, write }: Work,
+  { respond, publication, write, known: studies }: Work,
   { days, jobs }: { days: ModelDays; jobs: readonly Status[] },
 ): KnownModels['models'] {
-  const known: KnownModels = JSON.parse(respond('/models'));
+  const known = knownModels(respond, publication.study);
   const entries = new Map(jobs.flatMap((job) => job.entries.map((own) => [own.family, own.entry])));
   const models = known.models
     .filter(({ signature }) => days.has(signature))
@@ -350,7 +334,8 @@ function writeModels(
       completed_model_days: days.get(model.signature)?.size ?? 0,
       entry: publication.jobId === undefined ? model.entry : (entries.get(model.family) ?? null),
     }));
-  write('/models', JSON.stringify({ ...known, models, count: models.length }));
+  const own = { studies, newest_study: studies[0] || null, models, count: models.length };
+  write('/models', JSON.stringify({ ...known, ...own }));
   return models;
 }
 

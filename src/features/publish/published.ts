@@ -5,6 +5,19 @@ import { hashText } from '#text/hash.ts';
  * them where there is no server.
  */
 
+/** Requests that are of the study of the page: no model or job is named, which have their own. */
+const OF_A_STUDY =
+  /^\/(models|jobs|performance|comparison|decisions|search)(?!.*[?&](study|model|job_id)=)(\?|$)/;
+
+/** A request from a page of this study; null where there are none. */
+export function inStudy(url: string, study: string | null): string {
+  return study !== null && OF_A_STUDY.test(url) ? withStudy(url, study) : url;
+}
+
+export function withStudy(url: string, study: string): string {
+  return `${url}${url.includes('?') ? '&' : '?'}study=${encodeURIComponent(study)}`;
+}
+
 /** Where a published folder has the response to a request. */
 interface PublishedFile {
   /** Relative to the folder. */
@@ -30,7 +43,10 @@ export function publishedFile(url: string): PublishedFile {
       model: null,
     };
   const day = pathname === '/decisions' ? query.get('start_date') : null;
-  if (day !== null) return { ...publishedFile(`/decisions?before=${day}`), model };
+  if (day !== null) {
+    const study = query.get('study');
+    return { ...publishedFile(inStudy(`/decisions?before=${day}`, study)), model };
+  }
   const segments = pathname.slice(1).split('/').map(decodeURIComponent).map(fileName);
   query.delete('limit'); // a file has all
   const choice = [...query].map((pair) => fileName(pair.join('='))).sort();

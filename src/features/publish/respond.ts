@@ -77,3 +77,20 @@ function createResponder(routes: readonly Route[], context: Context): Respond {
     }
   };
 }
+
+/** Page size of `GET /jobs` and `GET /decisions`. */
+const MAX_PAGE_SIZE = '200';
+
+/** The pages of a list, from its start to its end. */
+export function* readPages<Page extends { next_before: string | null }>(
+  respond: Respond,
+  path: string,
+  choice: Record<string, string> = {},
+): Generator<Page> {
+  for (let before: string | null = ''; before !== null; ) {
+    const query = { ...choice, ...(before === '' ? {} : { before }), limit: MAX_PAGE_SIZE };
+    const page: Page = JSON.parse(respond(path, query));
+    yield page;
+    before = page.next_before;
+  }
+}

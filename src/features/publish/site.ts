@@ -1,19 +1,22 @@
-import type { KnownModels, Performance } from '../pages/responses.ts';
+import type { Jobs, KnownModels, Performance } from '../pages/responses.ts';
 import { count } from '#text/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../pages/built-pages.ts';
-import type { Respond } from './respond.ts';
+import { readPages, type Respond } from './respond.ts';
+import { familyName } from '#domain/runs.ts';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { cannot, errorMessage, ServiceError } from '#domain/service-error.ts';
 import { withTemporaryFolder } from '#database/storage/files.ts';
 
 /** What is published, and how. */
 export interface Publication {
   title: string;
   jobId: string | undefined;
+  /** '' is the one without a name; undefined for all. */
+  study?: string | undefined;
   /** Entries, with all their runs; empty means all. */
   models: readonly string[];
   startDate: string | undefined;
@@ -28,11 +31,19 @@ export interface Publication {
 
 /** The filters of a request that has these parameters of its own. */
 export function siteFilters(
-  { jobId, startDate, endDate, models }: Publication,
+  { jobId, study, startDate, endDate, models }: Publication,
   own: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const named = own['model'] === undefined ? models.join(',') : '';
-  return omitEmpty({ job_id: jobId, start_date: startDate, end_date: endDate, models: named });
+  return {
+    ...omitEmpty({ job_id: jobId, start_date: startDate, end_date: endDate, models: named }),
+    ...(study !== undefined && { study }),
+  };
+}
+
+/** The models of a study; undefined where there are no studies. */
+export function knownModels(respond: Respond, study: string | undefined): KnownModels {
+  return JSON.parse(respond('/models', study === undefined ? {} : { study }));
 }
 
 /** Query values without the empty ones. */
@@ -47,6 +58,49 @@ export function omitEmpty(values: Record<string, string | undefined>): Record<st
  */
 export function isPartial({ models, startDate, endDate }: Publication): boolean {
   return models.length > 0 || startDate !== undefined || endDate !== undefined;
+}
+
+/**
+ * What is published of each study that has any of it, first of the one that the pages open; where
+ * there are no studies, all. Throws a `ServiceError` for a choice that the service refuses or that
+ * has no model-day, and for the name of a run: the page of a model shows all its runs.
+ */
+export function chooseStudies(respond: Respond, given: Publication): Publication[] {
+  // As in requests, a name without `@` is of the study that is chosen.
+  const inStudy = (name: string) =>
+    name.includes('@') ? name : familyName(name, given.study || null);
+  const publication = { ...given, models: given.models.map(inStudy) };
+  const { detail, count } = findDays(respond, publication);
+  const why = detail ?? (count === 0 && 'no model-day fits this choice');
+  if (why) throw cannot('publish', why);
+  const { studies, newest_study: newest } = knownModels(respond, undefined);
+  const isOne = given.study !== undefined || studies.length === 0;
+  const all = isOne ? [given.study] : new Set([newest ?? '', '', ...studies]);
+  return [...all].flatMap((study) => {
+    const { models: known } = knownModels(respond, study);
+    for (const { signature, family } of known)
+      if (signature !== family && publication.models.includes(signature))
+        throw cannot('publish', `${signature} is a run of ${family}; name that, with all its runs`);
+    const families = new Set(known.map(({ family }) => family));
+    const models = publication.models.filter((name) => families.has(name));
+    if (models.length === 0 && given.models.length > 0) return [];
+    const own = { ...publication, study, models };
+    return findDays(respond, own).count > 0 ? own : [];
+  });
+}
+
+function findDays(respond: Respond, publication: Publication): { detail?: string; count: number } {
+  return JSON.parse(respond('/decisions', { ...siteFilters(publication), limit: '1' }));
+}
+
+/** The jobs of these studies; none where their pages would say too much. */
+export function listJobs(respond: Respond, own: Publication, studies: readonly string[]): Jobs {
+  const pages = [...readPages<Jobs>(respond, '/jobs')];
+  const jobs = pages
+    .flatMap((page) => page.jobs)
+    .filter(({ job_id: id }) => !isPartial(own) && (own.jobId ?? id) === id)
+    .filter(({ study }) => studies.includes(study ?? ''));
+  return { ...pages[0], jobs, count: jobs.length, next_before: null } as Jobs;
 }
 
 /** In pixels: what sites that show previews of links expect. */
@@ -158,7 +212,7 @@ export async function buildSite(
   const choice = { ...siteFilters(publication), by: 'entry', common: 'true' };
   const performance: Performance = JSON.parse(respond('/performance', choice));
   const words = `${describeSpan(performance)}${isDev ? ' Simulated models.' : ''}`;
-  const { models }: KnownModels = JSON.parse(respond('/models'));
+  const { models } = knownModels(respond, publication.study);
   const lines = previewLines(performance, models, readColours(String(files.get('app.css'))));
   const svg = previewSvg({ title, words }, lines);
   files.set('preview.svg', svg);

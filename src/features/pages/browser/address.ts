@@ -1,3 +1,6 @@
+import { withStudy } from '../../publish/published.ts';
+import { matchPage } from '../paths.ts';
+
 /**
  * Where the reader is, and how our pages are addressed: by their path where a server sends them; in
  * a published folder behind a `#`, because a file server sends only the files that there are.
@@ -18,13 +21,33 @@ export function pageUrl(): URL {
  * that a published folder does not have.
  */
 export function pageHref(url: string): string | null {
-  if (!isPublished()) return url;
+  const way = carryStudy(url);
+  if (!isPublished()) return way;
   if (url.startsWith('/#')) return url.slice(1); // a place on the page
-  return isPublishedPage(new URL(url, location.origin)) ? `#${url}` : null;
+  return isPublishedPage(new URL(way, location.origin)) ? `#${way}` : null;
+}
+
+/** The study of the page, '' being the one without a name; null while no study is known. */
+export function pageStudy(): string | null {
+  return pageUrl().searchParams.get('study');
+}
+
+/** The address of this page in another study. */
+export function studyUrl(study: string): string {
+  const url = pageUrl();
+  url.searchParams.set('study', study);
+  return url.pathname + url.search;
+}
+
+/** A link from page to page stays in the study, unless it names one. */
+function carryStudy(url: string): string {
+  const study = pageStudy();
+  if (study === null || /[?&]study=/.test(url)) return url;
+  return matchPage(url.replace(/\?.*/s, '')) === null ? url : withStudy(url, study);
 }
 
 /** What pages of a published folder have in their addresses; filters would need other data. */
-const PUBLISHED_PARAMETERS = ['common', 'run', 'date', 'before'];
+const PUBLISHED_PARAMETERS = ['study', 'common', 'run', 'date', 'before'];
 
 function isPublishedPage({ pathname, searchParams }: URL): boolean {
   // A folder with some models or dates of many has no pages of jobs.

@@ -1,7 +1,8 @@
 import { asObject, asObjects, tryParse } from '#json/json.ts';
-import { publishedFile } from '../../publish/published.ts';
-import { isPublished } from './address.ts';
+import { inStudy, publishedFile } from '../../publish/published.ts';
+import { isPublished, pageStudy } from './address.ts';
 import { h, newId, on } from './element.ts';
+import { openStudy } from './history.ts';
 import { learnOrder } from './look.ts';
 import type { Comparison, KnownModels, Responses } from '../responses.ts';
 import { field, openDialog } from './ui.ts';
@@ -34,28 +35,47 @@ export async function get<Path extends keyof Responses>(
   query: string | Record<string, string>,
   signal: AbortSignal,
 ): Promise<Responses[Path]> {
-  const order = isOrderKnown ? null : getModels().catch(() => null);
+  const study = pageStudy();
+  const order =
+    knownStudy === study ? null : getModels(inStudy('/models', study)).catch(() => null);
   const text = typeof query === 'string' ? query : `?${new URLSearchParams(query)}`;
+  const url = inStudy(path + text, study);
+  // A folder has only the requests of its studies.
+  if (order && isPublished()) await order.then(() => signal.throwIfAborted());
   const body =
-    path === '/models' ? await getModels() : JSON.parse(await fetchText(path + text, { signal }));
+    path === '/models' ? await getModels(url) : JSON.parse(await fetchText(url, { signal }));
   if (order) await Promise.race([order, new Promise((go) => setTimeout(go, ORDER_MS))]);
   signal.throwIfAborted();
   return body;
 }
 
-let isOrderKnown = false;
-let pendingModels: Promise<KnownModels> | undefined;
+/** The study whose models have their order; undefined before the first. */
+let knownStudy: string | null | undefined;
+const pendingModels = new Map<string, Promise<KnownModels>>();
 
 /** One request for all that ask meanwhile. */
-function getModels(): Promise<KnownModels> {
-  return (pendingModels ??= fetchText('/models')
-    .then((text) => {
-      const known = JSON.parse(text) as KnownModels;
-      learnOrder(known.models);
-      isOrderKnown = true;
-      return known;
-    })
-    .finally(() => (pendingModels = undefined)));
+function getModels(url: string): Promise<KnownModels> {
+  const pending =
+    pendingModels.get(url) ??
+    fetchText(url)
+      // The page says that there is no such study; its choices need those that there are.
+      .catch((error: Error) => (error.cause === 422 ? fetchText('/models') : Promise.reject(error)))
+      .then((text) => learnModels(JSON.parse(text), url))
+      .finally(() => pendingModels.delete(url));
+  pendingModels.set(url, pending);
+  return pending;
+}
+
+/** Where there are studies and the address has none, the page is shown anew in the newest. */
+function learnModels(known: KnownModels, url: string): KnownModels {
+  const study = pageStudy();
+  if (url !== inStudy('/models', study)) return known;
+  if (study === null && known.studies.length > 0) openStudy(known.newest_study ?? '');
+  else {
+    learnOrder(known.models, study !== knownStudy);
+    knownStudy = study;
+  }
+  return known;
 }
 
 /** Models compared, as the query chooses. */

@@ -1,5 +1,5 @@
 import { parseRun } from '#domain/runs.ts';
-import { pageUrl, isPublished } from './address.ts';
+import { pageStudy, pageUrl, isPublished } from './address.ts';
 import { get } from './api.ts';
 import { h, type LiveView, newId, on, replace } from './element.ts';
 import {
@@ -14,7 +14,15 @@ import {
 import { byName, wholeNumber, jobStatusLabels, longDate, shortId, shortList } from './format.ts';
 import type { Job, KnownModels } from '../responses.ts';
 import { goTo } from './router.ts';
-import { type OptionList, button, field, fillOptions, link, modelCheckbox } from './ui.ts';
+import {
+  type OptionList,
+  button,
+  field,
+  fillOptions,
+  link,
+  modelCheckbox,
+  namedOptions,
+} from './ui.ts';
 
 /** How many jobs the bar offers: the newest. */
 const OFFERED_JOBS = 200;
@@ -26,17 +34,19 @@ const DAYS: OptionList = [
 
 interface BarOptions {
   /** Filters that do not apply to the page. */
-  hides?: readonly FilterName[];
+  hides?: readonly (FilterName | 'study')[];
   /** What is chosen. */
   words?: string;
   /** The page's own controls. */
   fields?: readonly HTMLElement[];
   /** The names that a reader may choose. */
   selectNames?: (models: KnownModels['models']) => readonly string[];
+  /** Whether models of other studies may be chosen too. */
+  acrossStudies?: boolean;
 }
 
 /**
- * One form for dates, job, models, benchmark and days, behind a line that says what is chosen. What
+ * One form for study, dates, job, models, benchmark and days, behind a line that says what is chosen. What
  * it offers is requested when it is unfolded.
  */
 export function filterBar(
@@ -46,10 +56,15 @@ export function filterBar(
     words = filtersText(filters),
     fields = [],
     selectNames = completedEntries,
+    acrossStudies = false,
   }: BarOptions,
   signal: AbortSignal,
 ): HTMLDetailsElement {
-  const shown = filterNames.filter((name) => !hides.includes(name));
+  // A published folder has no other responses than those of its studies.
+  const shown = isPublished() ? [] : filterNames.filter((name) => !hides.includes(name));
+  const study = hides.includes('study') ? null : pageStudy();
+  const studies = h('select', { name: 'study' });
+  fillOptions(studies, studyOptions([study ?? '']), study ?? '');
   const models = modelChoice(filters.models);
   const job = h('select', { name: 'job_id' });
   fillOptions(job, jobOptions([]), filters.job_id, shortId);
@@ -70,16 +85,25 @@ export function filterBar(
     h(
       'form.filters',
       { 'aria-label': 'Filters' },
+      study !== null && field('Study', studies),
       ...shown.map((name) => controls[name]),
-      ...fields,
+      ...(isPublished() ? [] : fields),
       h('button', { type: 'submit' }, 'Show'),
       hasFilters(filters, shown) && link(clearedUrl, 'Clear filters'),
     ),
   );
   const bar = h(
     'details.folded',
-    { 'data-name': 'choice', hidden: isPublished() },
-    h('summary', words, h('span.way-in', 'Change')),
+    { 'data-name': 'choice', hidden: shown.length === 0 && study === null },
+    h(
+      'summary',
+      words,
+      // The names of models that are chosen across studies have their own.
+      !filters.models.some((name) => name.includes('@')) &&
+        study !== null &&
+        `, study ${study || NO_NAME}`,
+      h('span.way-in', 'Change'),
+    ),
     form,
   );
   const offer = async () => {
@@ -87,12 +111,24 @@ export function filterBar(
       get('/models', '', signal),
       get('/jobs', { limit: String(OFFERED_JOBS) }, signal),
     ]);
-    models.update(selectNames(known.models));
+    fillOptions(studies, studyOptions(known.studies), studies.value);
+    const others = acrossStudies && study !== null && !isPublished() ? ['', ...known.studies] : [];
+    const asked = others.map((own) => get('/models', { study: own }, signal));
+    const all = [known, ...(await Promise.all(asked))];
+    models.update(selectNames(all.flatMap((own) => own.models)));
     fillOptions(job, jobOptions(jobs), job.value, shortId);
   };
   // Without a response the form offers what the address names.
   return on(bar, 'toggle', () => void (bar.open && offer().catch(() => null)));
 }
+
+const NO_NAME = 'without a name';
+/** What another study does not have. */
+const OF_ONE_STUDY = ['models', 'job_id', 'against', 'differ'];
+
+// A published folder names those that it has.
+const studyOptions = (names: readonly string[]) =>
+  namedOptions(NO_NAME, names).slice(Number(isPublished()));
 
 /**
  * Makes what a form says the page's address once it is submitted, so that Back undoes it;
@@ -105,6 +141,7 @@ export function navigateOnSubmit(form: HTMLFormElement): HTMLFormElement {
     const [query, chosen] = [new URLSearchParams(search), new FormData(form)];
     for (const { name } of form.elements as Iterable<HTMLInputElement>)
       if (name !== '') query.set(name, chosen.getAll(name).join(','));
+    if (query.get('study') !== pageStudy()) for (const name of OF_ONE_STUDY) query.delete(name);
     goTo(pathname + replaceFilters(`${query}`, readFilters(`${query}`)));
   });
 }

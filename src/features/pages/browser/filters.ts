@@ -73,7 +73,8 @@ export function filterQuery(
 }
 
 function parameter(name: string, value: string): string {
-  return value && `${name}=${encodeURIComponent(value)}`;
+  const hasMeaning = value !== '' || name === 'study';
+  return hasMeaning ? `${name}=${encodeURIComponent(value)}` : '';
 }
 
 /** The query with these filters in place of its own; its other parameters stay. */
@@ -119,12 +120,12 @@ const pageFilters: Record<string, readonly FilterName[]> = {
   '/compare': performanceFilterNames,
 };
 
-/** Lets the links to pages that have the bar keep the filters of the current address. */
+/** Lets the links to pages keep the study, and to those that have the bar the filters. */
 export function carryFilters(links: Iterable<HTMLAnchorElement>): void {
   const filters = readFilters(pageUrl().search);
   for (const link of links) {
-    const { pathname = '' } = linkedPage(link) ?? {};
-    const names = pageFilters[pathname];
-    if (names !== undefined) setAttributes(link, { href: pathname + filterQuery(filters, names) });
+    const { pathname } = linkedPage(link) ?? {};
+    if (pathname === undefined) continue;
+    setAttributes(link, { href: pathname + filterQuery(filters, pageFilters[pathname] ?? []) });
   }
 }

@@ -1,5 +1,5 @@
 import { asArray, asObject, type Json } from '#json/json.ts';
-import { pageHref } from './address.ts';
+import { pageHref, pageStudy, studyUrl } from './address.ts';
 import { setAttributes } from './element.ts';
 
 /**
@@ -30,6 +30,20 @@ export function replaceAddress(url: string): void {
   const own = { state: historyState(), info: IN_PLACE };
   navigation.navigate(pageHref(url) ?? url, { history: 'replace', ...own });
 }
+
+/** Shows the page of the address in a study, in place of what it shows. */
+export function openStudy(study: string): void {
+  const url = studyUrl(study);
+  navigation.navigate(pageHref(url) ?? url, { history: 'replace', info: ANEW });
+}
+
+/** Corrects the study in the address, where it has one, to that of what the page shows. */
+export function correctStudy(study: string): void {
+  if (![null, study].includes(pageStudy())) replaceAddress(studyUrl(study));
+}
+
+/** Mark of a navigation that shows the page of the address anew, and leaves the focus. */
+export const ANEW = 'anew';
 
 /** Mark of a navigation that changes only the address. */
 export const IN_PLACE = 'in place';

@@ -37,8 +37,12 @@ const positions = new Map<string, SeriesPosition>();
 const agentNames = new Set<string>();
 let nextOrder = 0;
 
-/** Takes the order of the entries from what the service knows, for every page of this tab. */
-export function learnOrder(models: KnownModels['models']): void {
+/** Takes the order of the entries of a study from what the service knows, for every page. */
+export function learnOrder(models: KnownModels['models'], isOtherStudy = false): void {
+  if (isOtherStudy) {
+    positions.clear();
+    nextOrder = 0;
+  }
   for (const { signature, family, order, entry } of models) {
     if (entry?.kind === 'agent') agentNames.add(signature).add(family);
     if (order === null) continue;

@@ -3,7 +3,7 @@ import { pageUrl, pageHref, isPublished, linkedPage } from './address.ts';
 import { isTransient } from './api.ts';
 import { h, replace, setAttributes } from './element.ts';
 import { carryFilters } from './filters.ts';
-import { IN_PLACE, keepFolds, historyState, layOutOffscreen } from './history.ts';
+import { ANEW, IN_PLACE, keepFolds, historyState, layOutOffscreen } from './history.ts';
 import { waitForRetry } from './poll.ts';
 import { failure, link, notFound, RETRY_NOTE, viewedFile } from './ui.ts';
 
@@ -76,8 +76,8 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
     await show(true);
   };
   navigation.addEventListener('navigate', (event) => {
-    const focusReset = 'manual';
-    if (event.info === IN_PLACE) return event.intercept({ scroll: 'manual', focusReset });
+    if (event.info === IN_PLACE)
+      return event.intercept({ scroll: 'manual', focusReset: 'manual', handler: markCurrentLink });
     if (!isPageNavigation(event)) return;
     failures = 0;
     lastControl = document.activeElement?.getAttribute('name') ?? null;
@@ -87,9 +87,9 @@ export function startRouter(main: HTMLElement, pages: Record<PagePath, Page>): v
       if (!isReturn && pageUrl().pathname === previousPath)
         navigation.updateCurrentEntry({ state: previousState });
       if (!isReturn) scrollTo(0, 0);
-      return show(false, isReturn);
+      return show(event.info === ANEW, isReturn);
     };
-    event.intercept({ focusReset, handler });
+    event.intercept({ focusReset: 'manual', handler });
   });
   void show(true);
 }
@@ -122,6 +122,8 @@ function isPageNavigation(event: NavigateEvent): boolean {
 }
 
 function markCurrentLink(): void {
+  const brand = document.querySelector('.brand');
+  if (brand !== null) setAttributes(brand, { href: '/' });
   const entries = document.querySelectorAll<HTMLAnchorElement>('header nav a');
   carryFilters(entries);
   for (const entry of entries)

@@ -179,6 +179,11 @@ export function modelCheckbox(signature: string, isChosen: boolean, about = ''):
 /** The options of a list, each as its value and what the reader sees. */
 export type OptionList = readonly (readonly [value: string, label: string])[];
 
+/** Names to choose from, after the choice of none. */
+export function namedOptions(none: string, names: readonly string[]): OptionList {
+  return ['', ...names].map((name) => [name, name || none]);
+}
+
 /**
  * Fills a list and returns it; a chosen value that is not among the options, such as one from the
  * address, is added with a label of its own.

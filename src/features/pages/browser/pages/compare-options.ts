@@ -8,7 +8,7 @@ import {
   filterQuery,
 } from '../filters.ts';
 import { filtersText } from '../filter-bar.ts';
-import { type OptionList, field, fillOptions } from '../ui.ts';
+import { type OptionList, field, fillOptions, namedOptions } from '../ui.ts';
 
 /**
  * What a reader compares: the filters that all pages share, and the page's own options; empty means
@@ -22,7 +22,7 @@ export interface CompareChoice {
 /**
  * In the words of `GET /comparison`, except `date`: the day whose decisions are shown side by side.
  */
-const optionNames = ['against', 'align', 'confidence', 'date'] as const;
+const optionNames = ['against', 'align', 'confidence', 'differ', 'date'] as const;
 type Options = Record<(typeof optionNames)[number], string>;
 
 /** Defaults of the service, left out of addresses. */
@@ -79,7 +79,7 @@ export function performanceQuery({ filters }: CompareChoice, models: readonly st
   });
 }
 
-const EVERY_PAIR: OptionList = [['', 'Every pair']];
+const EVERY_PAIR = 'Every pair';
 
 const ALIGNMENTS: OptionList = [
   ['', 'Date'],
@@ -95,7 +95,7 @@ const CONFIDENCES: OptionList = ['0.8', '0.9', '0.95', '0.99'].map((value) => [
 export function optionFields({ options }: CompareChoice) {
   const picker = (name: keyof Options, entries: OptionList) =>
     fillOptions(h('select', { name }), entries, options[name]);
-  const against = picker('against', EVERY_PAIR);
+  const against = picker('against', namedOptions(EVERY_PAIR, []));
   return {
     fields: [
       field('Against', against),
@@ -104,10 +104,6 @@ export function optionFields({ options }: CompareChoice) {
     ],
     /** Takes the models to compare all others against. */
     offer: (models: readonly string[]) =>
-      fillOptions(
-        against,
-        [...EVERY_PAIR, ...models.map((name) => [name, name] as const)],
-        against.value,
-      ),
+      fillOptions(against, namedOptions(EVERY_PAIR, models), against.value),
   };
 }

@@ -1,4 +1,4 @@
-import { pageUrl } from '../address.ts';
+import { pageStudy, pageUrl } from '../address.ts';
 import { get, getComparison, isTransient } from '../api.ts';
 import { h, replace } from '../element.ts';
 import { readFilters, filterQuery } from '../filters.ts';
@@ -47,11 +47,14 @@ export const showCompare: Page = async (host, _params, signal) => {
     const withDays = models.flatMap(({ family, signature, completed_model_days: days }) =>
       days > 0 ? [family, signature] : [],
     );
-    const names = [...new Set(withDays)].sort(byName);
+    // In another study that without a name has `gpt@#2` for `gpt#2`.
+    const isIn = (name: string) => !pageStudy() || name.includes('@');
+    const named = withDays.map((name) => (isIn(name) ? name : name.replace(/(#\d+)?$/, '@$1')));
+    const names = [...new Set(named)].sort(byName);
     offer(names);
     return names;
   };
-  const own = { words: choiceText(choice), fields, namesOf: selectNames };
+  const own = { words: choiceText(choice), fields, selectNames, acrossStudies: true };
   const bar = filterBar(choice.filters, { hides: ['common'], ...own }, signal);
   const content = h('div.stack');
   replace(host, h('div.bar', heading('Compare'), bar), content);
@@ -118,6 +121,10 @@ async function views(
   const isEarly = known.length === 0;
   const rows = isEarly ? addReturns(models, figures.known) : known;
   const { benchmark, unavailable } = answer;
+  const [pair, more] = comparison.pairs;
+  const { differ } = readChoice(pageUrl().search).options;
+  // Of two models of different studies, what the difference of their terms made.
+  const sentence = pair && !more && differ !== '' ? pair.sentence : answer.sentence;
   const shown = forest(rows, {
     confidence: isEarly ? null : confidenceText(comparison.confidence),
     days,
@@ -131,7 +138,8 @@ async function views(
   return [
     h(
       'div',
-      h('p.answer', joinPercent(answer.sentence)),
+      h('p.answer', joinPercent(sentence)),
+      acrossStudies(comparison),
       rows.length > 0 && h('p.quiet', daysText(comparison)),
     ),
     section(
@@ -150,6 +158,18 @@ async function views(
     leftOutSection(comparison),
     conventionsSection(comparison.conventions),
   ];
+}
+
+/** Where pairs have no figures because their studies differ in some terms, a link that allows it. */
+function acrossStudies({ pairs }: Comparison): HTMLElement | null {
+  const reasons = pairs.map(({ unavailable }) => unavailable['difference']).join(';');
+  const named = [...reasons.matchAll(/differ=([\w,]+)/g)].flatMap(([, own = '']) => own.split(','));
+  if (named.length === 0) return null;
+  const kinds = [...new Set(named)];
+  const { filters, options } = readChoice(pageUrl().search);
+  const words = kinds.join(', ').replaceAll('_', ' ');
+  const way = comparePath({ filters, options: { ...options, differ: `${kinds}` } });
+  return h('p', link(way, `Compare them although their studies differ in ${words}`));
 }
 
 /** What these models made so far, the highest first. */

@@ -46,6 +46,7 @@ export const showDocument: Page = async (host, { id = '' }, signal) => {
   const { searchParams } = pageUrl();
   const date = searchParams.get('as_of');
   host.append(heading(date === null ? 'Document' : `Document as of ${longDate(date)}`));
+  searchParams.delete('study');
   const path = `/documents/${encodeURIComponent(id)}?${searchParams}` as const;
   const found = await get(path, '', signal).catch(nullIfNotFound);
   if (found === null) return host.append(...notFound('There is no such document.'));

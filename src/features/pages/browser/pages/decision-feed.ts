@@ -1,4 +1,4 @@
-import { pageUrl, isPublished } from '../address.ts';
+import { pageStudy, pageUrl, isPublished } from '../address.ts';
 import { get } from '../api.ts';
 import { type Attributes, type Child, h, replace } from '../element.ts';
 import {
@@ -156,7 +156,7 @@ export const showDecisions: Page = async (host, _params, signal) => {
     heading('Decisions'),
     h(
       'section.choosing',
-      { 'aria-label': 'What to show', hidden: isPublished() },
+      { 'aria-label': 'What to show', hidden: isPublished() && pageStudy() === null },
       searchForm(choice),
       bar,
     ),
@@ -293,7 +293,7 @@ function searchForm(choice: FeedChoice): HTMLElement {
   return navigateOnSubmit(
     h(
       'form.find',
-      { role: 'search', 'aria-label': 'Decisions and conversations' },
+      { role: 'search', 'aria-label': 'Decisions and conversations', hidden: isPublished() },
       field('Search in conversations', input('q', choice.words, asked)),
       ...others,
       newestInput(),

@@ -14,7 +14,8 @@ import {
   shortList,
   nonBreakingDate,
 } from '../format.ts';
-import { NO_FILTERS, readParameters, filterQuery } from '../filters.ts';
+import { NO_FILTERS, filterNames, readParameters, filterQuery } from '../filters.ts';
+import { filterBar } from '../filter-bar.ts';
 import { poll } from '../poll.ts';
 import type { Job, Jobs, Status } from '../../responses.ts';
 import { heading, type Page } from '../router.ts';
@@ -26,7 +27,8 @@ import { jobCost, newestTrouble } from './job-panel.ts';
 export const showJobs: Page = async (host, _params, signal) => {
   const choice = readJobChoice(pageUrl().search);
   const content = h('div.stack');
-  replace(host, heading('Jobs'), statusLinks(choice), content);
+  const bar = filterBar(NO_FILTERS, { hides: filterNames, words: 'All jobs' }, signal);
+  replace(host, h('div.bar', heading('Jobs'), bar), statusLinks(choice), content);
   const view = jobsView(content, choice);
   const refresh = async () => view(await get('/jobs', jobListQuery(choice), signal));
   await refresh();

@@ -28,6 +28,7 @@ import {
 import { MAX_COMPARED } from '#domain/runs.ts';
 import { isPublished } from '../address.ts';
 import { get } from '../api.ts';
+import { correctStudy } from '../history.ts';
 import { figureColumn, findFigure } from './model-figures.ts';
 import { getAnswer, rankedModels } from './leaderboard.ts';
 
@@ -137,6 +138,7 @@ export const showJob: Page = async (host, params, signal) => {
       replace(panel.element, ...notFound(`There is no job ${jobId}.`, ...ways));
       return 'still';
     }
+    correctStudy(status.study ?? '');
     isOver = status.completed_at !== null;
     leftOut.element.hidden = false;
     if (ran.childElementCount === 0) replace(ran, termsSection(status));
@@ -237,6 +239,7 @@ function termsSection(status: Status): HTMLElement {
 
 /** The terms of a job, each with its name. */
 export function termRows({
+  study,
   date_range,
   universe,
   terms,
@@ -244,6 +247,7 @@ export function termRows({
 }: Omit<Status, 'details'>): [string, string][] {
   const limit = terms.max_cost_usd;
   return [
+    ...(study === null ? [] : [['Study', study] satisfies [string, string]]),
     ['Dates', datesText(date_range)],
     ['Universe', `${universe ?? 'default'}, ${counted(terms.symbols.length, 'symbol')}`],
     ['Initial cash', `$${money(terms.initial_cash)}`],

@@ -2,6 +2,7 @@ import { outsideMark } from '../look.ts';
 import { jobPath, modelDayPath, modelPath } from '../../paths.ts';
 import { get, nullIfNotFound } from '../api.ts';
 import { type Child, h, replace } from '../element.ts';
+import { correctStudy } from '../history.ts';
 import {
   change,
   cost,
@@ -40,6 +41,7 @@ export const showModelDay: Page = async (host, params, signal) => {
     const ways = [link(modelPath(model), model), ' with all its days, '];
     return replace(content, ...notFound(words, ...ways));
   }
+  correctStudy(session.study ?? '');
   replace(
     nav,
     link(modelPath(model), model),

@@ -1,6 +1,7 @@
 import { runName } from '#domain/runs.ts';
-import { pageUrl, isPublished } from '../address.ts';
+import { pageStudy, pageUrl, isPublished } from '../address.ts';
 import { get } from '../api.ts';
+import { correctStudy } from '../history.ts';
 import { h, replace, svg, type Child } from '../element.ts';
 import { type Filters, readFilters, hasFilters, modelLink, runLink } from '../filters.ts';
 import { filterBar } from '../filter-bar.ts';
@@ -268,11 +269,16 @@ export const showModel: Page = async (host, params, signal) => {
   const run = /^[1-9]\d{0,8}$/.exec(new URLSearchParams(search).get('run') ?? '')?.[0];
   const model = run === undefined ? entryName : runName(entryName, Number(run));
   const filters = readFilters(search);
-  const bar = filterBar(filters, { hides: ['models', 'common'] }, signal);
+  const bar = filterBar(filters, { hides: ['study', 'models', 'common'] }, signal);
   const [tabs, content] = [h('div'), h('div.stack')];
   const title = run === undefined ? entryName : `${entryName} #${run}`;
   const name = heading(title);
   replace(host, h('div.bar', name, bar), tabs, content);
+  if (pageStudy() !== null) {
+    const { studies } = await get('/models', '', signal);
+    // The name of a run has its number after the study: `gpt@shown#2`.
+    correctStudy(studies.find((study) => `${entryName}#`.includes(`@${study}#`)) ?? '');
+  }
   const [data, { models }] = await Promise.all([
     loadModelData(model, run === undefined ? 'entry' : 'run', signal),
     get('/models', '', signal),

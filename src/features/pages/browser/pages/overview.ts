@@ -1,7 +1,7 @@
 import { jobPath } from '../../paths.ts';
-import { pageUrl } from '../address.ts';
-import { get, send } from '../api.ts';
-import { type Child, h, morph, replace } from '../element.ts';
+import { pageStudy, pageUrl } from '../address.ts';
+import { fetchText, get, send } from '../api.ts';
+import { type Child, h, morph, on, replace } from '../element.ts';
 import {
   type Filters,
   readFilters,
@@ -21,6 +21,7 @@ import {
 import { poll, throttleRefresh, pollSoon } from '../poll.ts';
 import type {
   Job,
+  Jobs,
   Performance,
   Status,
   KnownModels,
@@ -41,19 +42,22 @@ import {
   errorText,
   modelCheckbox,
   onSubmit,
+  namedOptions,
 } from '../ui.ts';
 import { jobPanel, newestTrouble } from './job-panel.ts';
 import { getAnswer, rankedModels, describeRanking } from './leaderboard.ts';
 
 /** A form that starts a job, folded at first. What the server replies is shown word for word. */
-function triggerForm() {
+function triggerForm(signal: AbortSignal) {
   const problem = h('p.notice.bad', { role: 'alert', hidden: true });
   const success = h('p.notice.good', { role: 'status', hidden: true });
   const models = h('div.choices');
   const universe = h('select', { name: 'universe' });
   const universes = field('Universe', universe, 'What the models may buy');
-  universes.hidden = true;
-  const form = buildForm(models, universes, problem, success);
+  const study = fillOptions(h('select', { name: 'study' }), [], pageStudy() ?? '');
+  const studies = field('Study', study, 'Other terms, separate results');
+  universes.hidden = studies.hidden = true;
+  const form = buildForm(models, [studies, universes], problem, success);
   const show = (place: HTMLElement, words: string) => {
     replace(place, words);
     place.hidden = false;
@@ -69,38 +73,42 @@ function triggerForm() {
       show(problem, errorText(error));
     }
   });
-  return {
-    element: h('details.start', h('summary', h('h2', 'Start a job')), form),
-    /**
-     * Offers the models of the configuration, and those that have results, to choose from; and the
-     * universes, if it names some.
-     */
-    offer({ models: known, universes: names, configuration_error: fault }: KnownModels) {
-      const chosen = new Set(new FormData(form).getAll('models'));
-      const entries = known.filter(
-        // Each means all its repeats. A name that is only in failed jobs may be a typing error.
-        ({ signature, family, configured, completed_model_days: days }) =>
-          signature === family && (configured || days > 0),
-      );
-      entries.sort((one, other) => byName(one.signature, other.signature));
-      const choices = entries.map((entry) => {
-        const { signature } = entry;
-        return modelCheckbox(signature, chosen.has(signature), entryNote(entry, known));
-      });
-      replace(models, fault !== null && h('p.notice', fault), ...choices);
-      universes.hidden = names.length === 0;
-      fillOptions(
-        universe,
-        [['', 'As configured'], ...names.map((name) => [name, name] as const)],
-        universe.value,
-      );
-    },
+  /**
+   * Offers the models of the configuration, and those that have results, to choose from; and the
+   * universes and studies, if it names some.
+   */
+  const offer = (all: KnownModels) => {
+    const { models: known, universes: names, configuration_error: fault } = all;
+    const chosen = new Set(new FormData(form).getAll('models'));
+    const entries = known.filter(
+      // Each means all its repeats. A name that is only in failed jobs may be a typing error.
+      ({ signature, family, configured, completed_model_days: days }) =>
+        signature === family && (configured || days > 0),
+    );
+    entries.sort((one, other) => byName(one.signature, other.signature));
+    const choices = entries.map((entry) => {
+      const { signature, study: own } = entry;
+      // The service adds the study.
+      const name = own === null ? signature : signature.slice(0, -own.length - 1);
+      return modelCheckbox(name, chosen.has(name), entryNote(entry, known));
+    });
+    replace(models, fault !== null && h('p.notice', fault), ...choices);
+    fillOptions(universe, namedOptions('As configured', names), universe.value);
+    fillOptions(study, namedOptions('None', all.studies), study.value);
+    universes.hidden = names.length === 0;
+    studies.hidden = all.studies.length === 0;
   };
+  // Each study has its own choice of models.
+  on(study, 'change', () => {
+    void get('/models', { study: study.value }, signal).then(offer, () => null);
+  });
+  const element = h('details.start', h('summary', h('h2', 'Start a job')), form);
+  return { element, offer };
 }
 
 function buildForm(
   models: HTMLElement,
-  universes: HTMLElement,
+  [studies, universes]: readonly [HTMLElement, HTMLElement],
   ...notices: readonly HTMLElement[]
 ): HTMLFormElement {
   const first = h('input', { type: 'date', name: 'start_date' });
@@ -110,6 +118,7 @@ function buildForm(
   return h(
     'form.trigger',
     { novalidate: true },
+    studies,
     h(
       'div.pair',
       field('First date', first, 'Leave empty to continue after each model’s last day'),
@@ -151,6 +160,7 @@ function readTriggerRequest(form: FormData): TriggerRequest {
     models: models.size === 0 ? null : [...models],
     universe: read('universe') || null,
     replace_existing: form.has('replace_existing'),
+    ...(read('study') !== '' && { study: read('study') }),
   };
 }
 
@@ -169,7 +179,7 @@ export const showOverview: Page = async (host, _params, signal) => {
     job: h('div'),
     jobs: h('div'),
   };
-  const [form, bar] = [triggerForm(), filterBar(filters, {}, signal)];
+  const [form, bar] = [triggerForm(signal), filterBar(filters, {}, signal)];
   const main = h('div.stack', places.alarm, places.results, places.trouble, places.job);
   const side = h(
     'aside.stack',
@@ -206,7 +216,9 @@ function jobsView(
   const list = h('ul.jobs');
   const latest = section('Latest jobs', list, link('/job-list', 'All jobs'));
   return async () => {
-    const all = await get('/jobs', { limit: String(LATEST_JOBS) }, signal);
+    // Of all studies: the service runs one job at a time.
+    const text = await fetchText(`/jobs?limit=${LATEST_JOBS}`, { signal });
+    const all = JSON.parse(text) as Jobs;
     const jobs = all.jobs.slice(0, LATEST_JOBS); // a published folder has all in one file
     const failures = newestTrouble(jobs);
     const isAlarm = failures !== false && failures.matches('.bad');
@@ -243,7 +255,7 @@ function jobFollower(
 }
 
 function jobItem(job: Job): HTMLElement {
-  const { job_id: id, status, start_date: first, end_date: last, models, universe } = job;
+  const { job_id: id, status, start_date: first, end_date: last, models, universe, study } = job;
   const state = h(`span.state.${status}`, jobStatusLabels[status]);
   return h(
     'li',
@@ -251,6 +263,7 @@ function jobItem(job: Job): HTMLElement {
     h(
       'span.quiet',
       `${counted(entryNames(models).length, 'model')}, `,
+      study !== null && `study ${study}, `,
       universe !== null && `universe ${universe}, `,
       localTime(job.created_at),
     ),

@@ -1,4 +1,4 @@
-import { isPublished, pageUrl } from '../address.ts';
+import { isPublished, pageStudy, pageUrl } from '../address.ts';
 import { type Child, h, on, replace } from '../element.ts';
 import { MISSING, change, counted, spanText, tone, longDate, money } from '../format.ts';
 import { lineLook, outsideMark, swatch } from '../look.ts';
@@ -100,7 +100,7 @@ async function sameDayView(
 }
 
 async function dayColumn(
-  { model, curve }: ModelReport,
+  { model, study, curve }: ModelReport,
   date: string,
   { name, signal }: { name: string; signal: AbortSignal },
 ): Promise<HTMLElement> {
@@ -112,7 +112,8 @@ async function dayColumn(
       `Value ${money(day.value)}, return of the day `,
       h(`span.${tone(day.daily_return)}`, change(day.daily_return)),
     );
-  const query = { model, start_date: date, end_date: date, limit: MOST_DECISIONS };
+  const own = pageStudy() === null ? {} : { study: study ?? '' };
+  const query = { model, start_date: date, end_date: date, limit: MOST_DECISIONS, ...own };
   const found = await get('/decisions', query, signal).catch(errorText);
   return h(
     'div.side',

@@ -15,28 +15,54 @@ import {
   findUnprintable,
 } from '../src/core/text/text.ts';
 
-test('the remedy for stale model-days has a command for each range of dates, with names that a shell reads', () => {
-  const days = (stale: string) =>
-    [...stale].map((mark, index) => ({ date: `2025-01-0${index + 1}`, isStale: mark === 's' }));
+test('the remedy for stale model-days has a command for each range of dates on one terms, with names that a shell reads', () => {
+  /** Of each day: `s` is stale; a number, the job that ran it. */
+  const days = (marks: string) =>
+    marks.split(' ').map((mark, index) => {
+      const [stale, job = '1'] = mark;
+      return { date: `2025-01-0${index + 1}`, isStale: stale === 's', jobId: `job-${job}` };
+    });
+  const range = (start: number, end: number) => `--start 2025-01-0${start} --end 2025-01-0${end}`;
   const remedies: [runs: [model: string, days: string][], remedy: string][] = [
     [
-      [['a', '--s']],
-      'trigger --start 2025-01-03 --end 2025-01-03 --models a --replace runs it again',
+      [['a', '- - s']],
+      `trigger ${range(3, 3)} --models a --terms-of job-1 --replace runs it again`,
     ],
     [
-      Object.entries({ 'a#2': 's-s-', b: '---' }),
-      '2 later model-days rest on them; trigger --start 2025-01-01 --end 2025-01-04 --models a#2 --replace runs them again',
+      Object.entries({ 'a#2': 's - s -', b: '- - -' }),
+      `2 later model-days rest on them; trigger ${range(1, 4)} --models a#2 --terms-of job-1 --replace runs them again`,
     ],
     [
-      Object.entries({ a: '-s', "it's": 'ss', d: '-s' }),
-      'trigger --start 2025-01-02 --end 2025-01-02 --models a,d --replace, ' +
-        "trigger --start 2025-01-01 --end 2025-01-02 --models 'it'\\''s' --replace run them again",
+      Object.entries({ a: '- s', "it's": 's s', d: '- s' }),
+      `trigger ${range(2, 2)} --models a,d --terms-of job-1 --replace, ` +
+        `trigger ${range(1, 2)} --models 'it'\\''s' --terms-of job-1 --replace run them again`,
+    ],
+    [
+      [['a', 's1 s2 -2 -1']],
+      `2 later model-days rest on them; trigger ${range(1, 1)} --models a --terms-of job-1 --replace, ` +
+        `trigger ${range(2, 3)} --models a --terms-of job-2 --replace, ` +
+        `trigger ${range(4, 4)} --models a --terms-of job-1 --replace run them again`,
+    ],
+    [
+      [['a', 's2 s3 s1']],
+      `trigger ${range(1, 2)} --models a --terms-of job-2 --replace, ` +
+        `trigger ${range(3, 3)} --models a --terms-of job-1 --replace run them again`,
+    ],
+    [
+      [['-a b', 's1']],
+      `trigger ${range(1, 1)} --models='-a b' --terms-of job-1 --replace runs it again`,
     ],
   ];
-  for (const [runs, remedy] of remedies)
-    assert.equal(staleRemedy(runs.map(([run, marks]) => ({ run, days: days(marks) }))), remedy);
-  const many = Array.from({ length: 21 }, (_, run) => ({ run: `m${run}`, days: days('s') }));
-  assert.match(staleRemedy(many), /,m19,… --replace runs them again$/);
+  /** 2 and 3 have the same terms. */
+  const optionOf = (jobId: string) => `--terms-of ${jobId.replace('3', '2')}`;
+  for (const [runs, remedy] of remedies) {
+    const own = runs.map(([run, marks]) => ({ run, days: days(marks) }));
+    assert.equal(staleRemedy(own, optionOf), remedy);
+  }
+  const many = Array.from({ length: 21 }, (_, run) => ({
+    ...{ run: `m${run}`, days: days('s') },
+  }));
+  assert.match(staleRemedy(many, optionOf), /,m19,… --terms-of job-1 --replace runs them again$/);
 });
 
 test('a count agrees with its noun', () => {

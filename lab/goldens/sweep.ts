@@ -53,6 +53,8 @@ const values: Record<string, (known: Known, path: string) => readonly string[]> 
   benchmark: () => ['QQQ', 'universe', 'MSFT', 'ZZZZ', '!'],
   q: () => ['NVDA', 'momentum+trader', 'refused', 'nothing-has-this', '!!!', 'x'.repeat(201), ''],
   confidence: () => ['0.5', '0.99', '1', 'sure'],
+  study: () => ['', 'nonsense'],
+  differ: () => ['open', 'open,costs', 'nonsense', ''],
   factors: () => ['market', 'market,size', 'unknown', ''],
 };
 

@@ -28,7 +28,7 @@ function configured(entry: object, agentConfig: object = {}) {
 function entryWith({ entry = {}, settings = {}, environment = {} }: Sources) {
   const [configuration, all] = [configured(entry), { ...readSettings({}), ...settings }];
   const isKey = knownKeys(configuration, all, environment);
-  return resolveEntry({ family: 'model-a', run: 1 }, { configuration, settings: all, isKey });
+  return resolveEntry({ signature: 'model-a', run: 1 }, { configuration, settings: all, isKey });
 }
 
 /**

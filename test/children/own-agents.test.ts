@@ -53,6 +53,24 @@ test('an agent gets the day in one request, with its own key, and its decision i
   assert.equal(job.entries[0].entry.kind, 'agent');
 });
 
+test('in a study an agent gets both names: that of its entry, and that of its run with the study', async (t) => {
+  const { requests, job, service } = await run(t, () => DECISION, {
+    entry: { signature: 'mine', repeats: 2 },
+    studies: { calm: {} },
+    dates: { ...DAY, study: 'calm' },
+  });
+  const names = requests.map(({ headers, body: { signature, run } }) => {
+    return { signature, run, key: headers['idempotency-key'] };
+  });
+  assert.deepEqual(
+    names.toSorted((one, other) => (one.run < other.run ? -1 : 1)),
+    ['mine@calm', 'mine@calm#2'].map((run) => ({
+      ...{ signature: 'mine', run, key: `${job.job_id}:${run}:2025-10-15` },
+    })),
+  );
+  for (const { run } of names) assert.deepEqual(ledgerOf(service.database, run), BOUGHT);
+});
+
 test('days of an agent stay marked when its entry is something else', async (t) => {
   const { service } = await run(t, [DECISION]);
   const later = [{ signature: 'mine', basemodel: 'baseline/cash', enabled: true }];

@@ -31,7 +31,7 @@ test('a cost limit counts what all runs of a family have cost, on the dates befo
   const isOver = (date: string, family: string, limit: number | null) =>
     isOverCostLimit(
       database,
-      { signature: family, max_cost_usd: limit },
+      { family, entry: { max_cost_usd: limit } },
       { modelDay: { jobId: 'job', date, model: family }, spentBefore: before(date) },
     );
   /** A limit is reached once as much has been spent. */

@@ -187,7 +187,7 @@ test('a service that is briefly unreachable is waited for', async (t) => {
 test('a service that restarts right after it has created a job is waited for', async (t) => {
   const id = '7d0f8c8e-6c1a-4b53-9d0a-2f1f6f1f0a01';
   const created = {
-    ...{ job_id: id, status: 'pending', total_model_days: 1, message: 'created' },
+    ...{ job_id: id, status: 'pending', total_model_days: 1, message: 'created', study: null },
     ...{ deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false, warnings: null },
     warning_codes: null,
   };

@@ -89,7 +89,15 @@ test('a line has what the model read and said, and beside it the day; sent back,
       ['gpt-x', 'gpt-x#2'].map((model) => {
         const own = days.find(({ metadata: one }) => one.date === date)?.metadata.return;
         assert.ok(Math.abs(own) < 0.1 && own !== 0);
-        return { model, entry: 'gpt-x', date, job_id: job, served: ['test'], return: own };
+        return {
+          model,
+          entry: 'gpt-x',
+          study: null,
+          date,
+          job_id: job,
+          served: ['test'],
+          return: own,
+        };
       }),
     ),
   );

@@ -27,6 +27,7 @@ const example: Facts = {
   smallestDifference: 0.077,
   daysNeeded: 1180,
   singleRuns: [],
+  terms: null,
 };
 
 const AHEAD = 'gpt-5 is 1.01 points ahead of claude over 20 days';

@@ -248,7 +248,7 @@ const differs = (name: string) =>
   `…${name} on ${past[30]} differs from that for ${name} on ${past[0]};…`;
 const STALE =
   '1 of its 60 model-days is stale: …; 48 later model-days rest on it; ' +
-  `trigger --start ${past[11]} --end ${past[59]} --models refilled --replace runs them again`;
+  `trigger --start ${past[11]} --end ${past[59]} --models refilled --terms-of … --replace runs them again`;
 /** A window, two or three models, of which the last has no figures for a reason, or has some. */
 const reasons: [window: string, models: string, reason: string | null][] = [
   [RECENT, 'alpha,short', 'Needs 20 days with a return; it has 5'],
@@ -489,12 +489,12 @@ test('the tables have the figures of the response', async () => {
   const [head = '', ...rows] = await table('models');
   assert.match(
     head,
-    /^model,runs,run_returns,total_return,interval_low,.*,probability_best,knowledge_cutoff,days_before_cutoff,incomparable,unavailable$/,
+    /^model,runs,run_returns,total_return,interval_low,.*,probability_best,knowledge_cutoff,days_before_cutoff,incomparable,unavailable,study$/,
   );
   const { run_returns: runs, total_return: total, interval: own } = modelIn(body, 'gamma');
   const start = ['gamma', 2, `gamma:${runs[0]} gamma#2:${runs[1]}`, total, own.low].join();
   assert.match(rows.join('\n'), new RegExp(`^${RegExp.escape(start)}`, 'm'));
-  assert.ok(rows.includes('short,1,short:,,,,,,,true,,,0,,Needs 20 days with a return; it has 5'));
+  assert.ok(rows.includes('short,1,short:,,,,,,,true,,,0,,Needs 20 days with a return; it has 5,'));
   const [, ...pairs] = await table('pairs');
   assert.equal(pairs.length, 3 + 1);
   const { model: one, against, difference, interval, sentence } = body.pairs[0];

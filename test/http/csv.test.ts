@@ -48,9 +48,9 @@ test('results as CSV: a header line, a line per record, holdings in one column, 
   const lines = withoutIds.split('\r\n').map((line) => line.replace(/^\d+,/, 'ID,'));
   assert.deepEqual(lines, [
     resultColumns.join(','),
-    `ID,JOB,2025-11-10,"'=cmd(""x""), or so",1,no_trade,,,,10000,10000,0,0,TIME,`,
-    'ID,JOB,2025-11-10,model-a,1,buy,MSFT,2,200,9600,10002,2,0.02,TIME,MSFT:2',
-    'ID,JOB,2025-11-10,model-a,2,buy,AAPL,30,100.5,6585,9964.5,-35.5,-0.355,TIME,AAPL:30 MSFT:2',
+    `ID,JOB,2025-11-10,"'=cmd(""x""), or so",1,no_trade,,,,10000,10000,0,0,TIME,,`,
+    'ID,JOB,2025-11-10,model-a,1,buy,MSFT,2,200,9600,10002,2,0.02,TIME,MSFT:2,',
+    'ID,JOB,2025-11-10,model-a,2,buy,AAPL,30,100.5,6585,9964.5,-35.5,-0.355,TIME,AAPL:30 MSFT:2,',
     '',
   ]);
 });
@@ -137,7 +137,7 @@ test('a dividend is a record like any other, in JSON, in CSV and in the interfac
   const { text } = await ask('/results?format=csv&model=model-a&date=2025-11-11');
   assert.match(
     text,
-    /,1,dividend,AAPL,30,0.1235,6588.7037,9988.7037,24.2037,0.2429,[^,]+,AAPL:30 MSFT:2\r\n.*,2,no_trade,/,
+    /,1,dividend,AAPL,30,0.1235,6588.7037,9988.7037,24.2037,0.2429,[^,]+,AAPL:30 MSFT:2,\r\n.*,2,no_trade,/,
   );
   const { schemas } = (await service.get('/openapi.json')).body.components;
   assert.deepEqual(schemas.ActionType.enum, actionTypes);

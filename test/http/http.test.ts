@@ -58,6 +58,7 @@ test('the status, field by field', async () => {
     date_range: ['2025-11-10', '2025-11-11'],
     models: ['model-a', 'model-b'],
     universe: null,
+    study: null,
     error: null,
     usage: { cost_usd: null, model_days_without_cost: 4 },
     terms: USUAL_TERMS,

@@ -56,6 +56,13 @@ const bodies: [name: string, body: unknown, status: number][] = [
   ['one more model', { ...REQUEST, models: ['model-a', 'model-b'] }, 422],
   ['replacing', { ...REQUEST, replace_existing: true }, 422],
   ['another universe', { ...REQUEST, universe: 'control' }, 422],
+  ['the study without a name spelled out', { ...REQUEST, study: null }, 200],
+  ['the same in an empty text', { ...REQUEST, study: '' }, 200],
+  ['another study', { ...REQUEST, study: 'hidden-open' }, 422],
+  ['no word on terms', { ...REQUEST, change_terms: null }, 200],
+  ['terms that may change', { ...REQUEST, change_terms: true }, 422],
+  ['terms that may not', { ...REQUEST, change_terms: false }, 422],
+  ['the terms of a job', { ...REQUEST, terms_of: 'some-job' }, 422],
 ];
 test('the same key with another request is refused, and creates nothing', async (t) => {
   const service = await startTestService(t, { agent: quick });

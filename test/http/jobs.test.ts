@@ -105,7 +105,14 @@ test('a job of the list, and on which terms it ran', async () => {
   const createdAt = '2025-10-01T08:00:00.000Z';
   assert.deepEqual(jobs, [
     {
-      ...{ job_id: 'job-0', status: 'completed', models: ['b', 'a'], universe: null, error: null },
+      ...{
+        job_id: 'job-0',
+        status: 'completed',
+        models: ['b', 'a'],
+        universe: null,
+        study: null,
+        error: null,
+      },
       progress: {
         ...{ total_model_days: 4, completed: 4, failed: 0, pending: 0, skipped: 2, cancelled: 0 },
       },

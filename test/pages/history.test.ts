@@ -20,7 +20,8 @@ const browser = {
 };
 
 describe('what a page keeps', () => {
-  withGlobals({ navigation: browser, document: { body: { dataset: {} } } });
+  const location = { href: 'http://localhost/' };
+  withGlobals({ navigation: browser, location, document: { body: { dataset: {} } } });
   beforeEach(() => Object.assign(browser, { key: 'first', state: undefined, asked: [] }));
 
   test('what a page keeps is in its history entry, under its key', () => {

@@ -91,7 +91,7 @@ test('/performance tells returns apart into the stored factors, and lists those 
   assert.equal(body.detail, 'factors: "carry" is not stored; daily, market, momentum, stray');
   const csv = await fetch(`${service.url}/performance?table=style&format=csv`);
   const lines = (await csv.text()).replace('\ufeff', '').split('\r\n');
-  assert.equal(lines[0], 'model,factor,beta,standard_error,p_value,contribution,days');
+  assert.equal(lines[0], 'model,factor,beta,standard_error,p_value,contribution,days,study');
   const first = lines.slice(1, 4).map((line) => line.split(',', 2).join(' '));
   assert.deepEqual(first, ['alpha market', 'alpha momentum', 'alpha alpha']);
   const byEntry = await fetch(`${service.url}/performance?table=style&format=csv&by=entry`);

@@ -146,13 +146,21 @@ test('what makes models incomparable: a missing day inside the same period', () 
 
 test('what makes models incomparable: stale days', () => {
   const daysOf = (...stale: boolean[]) => [
-    { run: 'a', days: stale.map((isStale, index) => ({ date: `2025-01-0${index + 1}`, isStale })) },
+    {
+      run: 'a',
+      days: stale.map((isStale, index) => ({
+        ...{ date: `2025-01-0${index + 1}`, isStale, jobId: 'j' },
+      })),
+    },
   ];
-  assert.deepEqual(staleness(daysOf(false, false)), []);
+  const option = (jobId: string) => `--terms-of ${jobId}`;
+  assert.deepEqual(staleness(daysOf(false, false), option), []);
   const reason =
     '1 of its 4 model-days is stale: what it started from has changed since; 2 later model-days rest on it; ' +
-    'trigger --start 2025-01-02 --end 2025-01-04 --models a --replace runs them again';
-  assert.deepEqual(staleness(daysOf(false, true, false, false)), [{ kind: 'stale', reason }]);
+    'trigger --start 2025-01-02 --end 2025-01-04 --models a --terms-of j --replace runs them again';
+  assert.deepEqual(staleness(daysOf(false, true, false, false), option), [
+    { kind: 'stale', reason },
+  ]);
 });
 
 test('the symbols of a configuration are read once, however many models traded them', () => {

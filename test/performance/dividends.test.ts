@@ -11,7 +11,7 @@ import { runs } from '../support/long.ts';
 /** The figures of model-a beside a benchmark, as GET /performance has them. */
 function reportOf(database: Database, wanted = 'AAPL') {
   const runs = [...activeDays(database, ['model-a'], {})].map(([model, days]) => ({
-    ...{ model, family: model, knowledgeCutoff: null, basemodel: null, days },
+    ...{ model, family: model, knowledgeCutoff: null, study: null, basemodel: null, days },
   }));
   const request = {
     ...{ database, runs, failed: new Map(), wanted, riskFree: 0, withDetails: false },

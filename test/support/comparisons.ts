@@ -42,6 +42,8 @@ export function inputOf(models: readonly ModelReturns[], options: Options = {}):
     looks: 'once',
     curves: false,
     trials: models.length,
+    trialsElsewhere: 0,
+    pairTerms: () => null,
     suspected: new Map(),
     incomparable: new Map(),
     leftOut: new Map(),

@@ -99,7 +99,7 @@ function isSame(field: string | undefined, value: unknown): boolean {
 }
 
 /** RFC 4180: fields with commas, quotes or line breaks are in quotes, which are doubled inside. */
-function readCsv(text: string): Record<string, string>[] {
+export function readCsv(text: string): Record<string, string>[] {
   const [header = [], ...lines] = [
     ...text.matchAll(/(?:(?:"(?:[^"]|"")*"|[^",\r\n]*)(?:,|(?=\r\n)))+\r\n/g),
   ].map(([line]) =>

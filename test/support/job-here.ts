@@ -16,7 +16,7 @@ import { morningWrite } from '../../src/core/database/price-writes.ts';
 import { endJob, loadJob, type JobRun, setJobStatus } from '../../src/core/database/job-queries.ts';
 import type { ModelDay } from '../../src/core/database/sessions.ts';
 import { encodeEntry } from '../../src/core/settings/entry.ts';
-import { expandModels } from '../../src/core/jobs/plan.ts';
+import { expandModels } from '../../src/core/jobs/chosen-models.ts';
 import { createLog } from '../../src/core/process/log.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { openMarket } from '../../src/core/trading/market.ts';

@@ -62,6 +62,7 @@ export function jobStatusAnswer(
     models: [...new Set(details.map(({ model }) => model))],
     entries: [],
     universe: null,
+    study: null,
     created_at: TIME,
     started_at: TIME,
     completed_at: pending > 0 ? null : TIME,

@@ -23,12 +23,13 @@ export const PROD = {
 export interface ProdOptions extends Omit<TestServiceOptions, 'configuration'> {
   models: readonly object[];
   agentConfig?: object;
+  studies?: object;
 }
 
 /** A service in PROD over stored prices, patient in milliseconds rather than seconds. */
 export function startProdService(
   t: TestContext,
-  { models, agentConfig = {}, settings = {}, ...options }: ProdOptions,
+  { models, agentConfig = {}, studies = {}, settings = {}, ...options }: ProdOptions,
 ): Promise<TestService> {
   return startTestService(t, {
     prices: PRICES,
@@ -37,6 +38,7 @@ export function startProdService(
     configuration: {
       models: models.map((model) => ({ enabled: true, ...model })),
       agent_config: { stock_symbols: ['AAPL', 'MSFT'], base_delay: 0.005, ...agentConfig },
+      studies,
     },
   });
 }

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { scriptedAgent } from '../support/agents.ts';
+import { ledgerOf } from '../support/ledger.ts';
+import { startTestService } from '../support/service.ts';
+import { rowsAsText } from '../support/tables.ts';
+import { like, tableOf } from '../support/text-table.ts';
+
+/** Which ledger a name means, and who draws in it. */
+
+const PRICES = `
+  AAPL 2025-11-10 100 103
+  AAPL 2025-11-11 104 102
+  AAPL 2025-11-12 101 107
+  MSFT 2025-11-10 200 196
+  MSFT 2025-11-11 195 203
+  MSFT 2025-11-12 204 201`;
+const DAYS = { start_date: '2025-11-10', end_date: '2025-11-12' };
+
+test('equal terms give equal days: simulated models and random draws know nothing of their study', async (t) => {
+  const configuration = {
+    models: [
+      { signature: 'gpt', repeats: 3, enabled: true },
+      { signature: 'unreliable-opus', enabled: true },
+      { signature: 'dice', basemodel: 'baseline/random', repeats: 2, enabled: true },
+    ],
+    agent_config: { stock_symbols: ['AAPL', 'MSFT'] },
+    studies: { one: {}, 'the other': { open: 'shown', initial_cash: 10_000 } },
+  };
+  const service = await startTestService(t, { configuration, prices: PRICES });
+  const namesIn = async (study: string): Promise<string[]> =>
+    (await service.runJob({ ...DAYS, study })).models;
+  const wordsOf = (model: string) =>
+    rowsAsText(
+      service.database,
+      `SELECT date, role, tool_calls, content FROM reasoning_logs JOIN trading_sessions USING (session_id)
+       WHERE model = '${model}' ORDER BY date, message_index`,
+    );
+  const days = (names: string[]) =>
+    names.map((name) => [ledgerOf(service.database, name), wordsOf(name)]);
+  const unnamed = await namesIn('');
+  assert.deepEqual(unnamed, ['gpt', 'gpt#2', 'gpt#3', 'unreliable-opus', 'dice', 'dice#2']);
+  const expected = days(unnamed);
+  assert.equal(new Set(expected.map((own) => JSON.stringify(own))).size, 6, 'runs draw apart');
+  for (const study of ['one', 'the other']) {
+    const names = await namesIn(study);
+    const inStudy = unnamed.map((name) => name.replace(/(?=#)|$/, `@${study}`));
+    assert.deepEqual(names, inStudy);
+    assert.deepEqual(days(names), expected, study);
+  }
+});
+
+const configuration = {
+  models: [
+    { signature: 'gpt', repeats: 2, enabled: true },
+    { signature: 'claude@2025', enabled: true },
+  ],
+  agent_config: { stock_symbols: ['AAPL'] },
+  studies: { 'hidden-open': { open: 'hidden' }, shown: {} },
+};
+
+const refused = tableOf<[name: string, study: string, models: string, detail: string]>(`
+  an unknown study, with the nearest one | hiden-open | gpt | Study 'hiden-open' is not in the server configuration: it names hidden-open, shown (did you mean "hidden-open"?)
+  one that is near to none | x | gpt | Study 'x' is not in the server configuration: it names hidden-open, shown
+  a name of another study, without one | ${''} | gpt@shown | Cannot run 'gpt@shown' here: it is of another study; send study shown
+  a name of another study, in one | hidden-open | gpt@shown#2 | Cannot run 'gpt@shown#2' here: it is of another study; send study shown
+  a name of the study without a name | shown | gpt@ | Cannot run 'gpt@' here: it is of another study; send no study
+  a run that the entry has not | shown | gpt@shown#3 | Cannot run 'gpt#3': the runs of 'gpt' are 'gpt', 'gpt#2'
+`);
+test('a trigger that means another study than it says is refused in words', async (t) => {
+  const service = await startTestService(t, { configuration, agent: scriptedAgent({}) });
+  for (const [name, study, model, detail] of refused) {
+    const { status, body } = await service.post('/simulate/trigger', {
+      ...{ ...DAYS, study, models: [model] },
+    });
+    assert.equal(status, 400, name);
+    assert.match(body.detail, like(detail), name);
+  }
+  assert.equal((await service.get('/jobs')).body.count, 0);
+});
+
+test('a ledger stays in the study in which its name ran first', async (t) => {
+  const agent = scriptedAgent({});
+  const first = await startTestService(t, { configuration, prices: PRICES, agent });
+  await first.runJob({ ...DAYS, study: 'shown', models: ['gpt'] });
+  await first.runJob({ ...DAYS, models: ['claude@2025'] });
+  await first.stop();
+  const later = {
+    models: [{ signature: 'gpt@shown' }, { signature: 'claude' }],
+    agent_config: configuration.agent_config,
+    studies: { 2025: {} },
+  };
+  const { folder } = first;
+  const service = await startTestService(t, { configuration: later, folder, agent });
+  const answers = [
+    await service.post('/simulate/trigger', { ...DAYS, models: ['gpt@shown'] }),
+    await service.post('/simulate/trigger', { ...DAYS, study: '2025', models: ['claude'] }),
+  ];
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, body.detail]),
+    [
+      [
+        400,
+        "Cannot run 'gpt@shown': a model of that name ran in the study 'shown'; rename its entry or the study",
+      ],
+      [
+        400,
+        "Cannot run 'claude@2025': a model of that name ran without a study; rename its entry or the study",
+      ],
+    ],
+  );
+});

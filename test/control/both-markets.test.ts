@@ -154,7 +154,7 @@ function morning(
     paid: cashPerShare(dividend),
   }));
   const splits = splitsBetween(latestPrices(database), held, since);
-  return applyCorporateActions(portfolio, { splits, dividends }, market).portfolio;
+  return applyCorporateActions(portfolio, { splits, dividends, exchanges: [] }, market).portfolio;
 }
 
 function baseline(strategy: BaselineStrategy): Trader {

@@ -314,7 +314,7 @@ function booksOf(account: Account, { day: { date, prices }, actions, morning }: 
     open: { price: priceOf(prices, symbol, { date, at: 'open' }), date },
     close: { price: close(symbol), date },
   }));
-  return { positions, evidence: { prices: evidence, splits: [], dividends: [] } };
+  return { positions, evidence: { prices: evidence, splits: [], dividends: [], exchanges: [] } };
 }
 
 function priceOf(

@@ -139,6 +139,7 @@ function morningReport({
   portfolioValue,
   holdings,
   dividends = [],
+  exchanges = [],
   quotes,
   rules,
   note,
@@ -168,6 +169,7 @@ function morningReport({
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
     paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
+    exchanges.length > 0 && `\n${exchanges.map(exchangeLine).join('\n')}`,
     unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
@@ -178,6 +180,27 @@ function morningReport({
     `Prices in ${rules.currency === 'USD' ? 'dollars' : rules.currency} (symbol, ${columns}; - means no price):`,
     ...prices,
   ]).join('\n');
+}
+
+/** "Each GE you held also brought 0.25 GEV." */
+function exchangeLine({
+  symbol,
+  shares,
+  remains,
+  cashPerShare,
+  received,
+}: NonNullable<Brief['exchanges']>[number]): string {
+  const parts = [
+    ...(cashPerShare > 0 ? [`${cashPerShare} in cash`] : []),
+    ...received.map((own) => `${Number(own.perShare.toPrecision(12))} ${own.symbol}`),
+  ];
+  const what = parts.length === 0 ? 'nothing: it is worthless' : parts.join(' and ');
+  const brought = received.map((own) => `${own.shares} ${own.symbol}`).join(', ');
+  const lost = received.some((own) => own.isFractionLost)
+    ? 'the fraction of a share has no price and is lost'
+    : 'fractions of shares were paid in cash';
+  const rest = received.length === 0 ? '' : ` You have received ${brought}; ${lost}.`;
+  return `Each ${symbol} you held ${remains ? 'also brought' : 'became'} ${what}. You held ${shares}.${rest}`;
 }
 
 /** The lots of the symbols, where they are not single shares: a line for all with the same. */

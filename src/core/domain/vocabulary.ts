@@ -71,7 +71,15 @@ export type DeploymentMode = (typeof deploymentModes)[number];
  */
 export const sessionStatuses = ['running', 'active', 'superseded', 'failed', 'opening'] as const;
 
-export const actionTypes = ['buy', 'sell', 'split', 'dividend', 'no_trade'] as const;
+export const actionTypes = [
+  'buy',
+  'sell',
+  'split',
+  'dividend',
+  'exchange',
+  'received',
+  'no_trade',
+] as const;
 export type ActionType = (typeof actionTypes)[number];
 
 /** The tools, in the order in which models read them. */

@@ -19,11 +19,14 @@ export interface Action {
   readonly symbol: string;
   /**
    * Shares; for a split, how many were added (negative in a reverse split); for a dividend, how
-   * many it was paid on.
+   * many it was paid on; for an exchange, how many left.
    */
   readonly amount: number;
-  /** Per share; for a dividend, the cash. */
-  readonly price: Money;
+  /**
+   * Per share; for a dividend and an exchange, the cash; of shares that an exchange brought, that of
+   * their fraction, null where none is known.
+   */
+  readonly price: Money | null;
   /** Cash after the action. */
   readonly cash: Money;
 }

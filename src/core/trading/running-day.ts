@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { WORDING, type Wording } from '#agent/prompt.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import type { AnswerFault } from '#domain/vocabulary.ts';
@@ -6,7 +7,7 @@ import { membersOn } from '#settings/members.ts';
 import { cutWords, type DecisionRow, NO_TRADE } from '#database/decisions.ts';
 import type { ToolUsageRow } from '#database/sessions.ts';
 import type { Answer, ToolCall, ToolMessage } from '#wire/protocol.ts';
-import { hideOpen, type Market } from './market.ts';
+import { hideOpen, type Market, withMarks } from './market.ts';
 import { resolveDecider } from './decision.ts';
 import { type OfferedDocuments, openDocuments } from './morning-documents.ts';
 import type { NewsResult, NewsSearch } from './news.ts';
@@ -74,7 +75,7 @@ export function knownMarket({
   return isOpenHidden ? hideOpen(market) : market;
 }
 
-/** A day in the morning: splits applied, dividends paid, nothing called yet. */
+/** A day in the morning: splits applied, dividends paid, holdings exchanged, nothing called yet. */
 export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   const { startDate, startPortfolio, morning } = start;
   const { market, universe, offered, hasNotes, rules, members = [], documents = null } = terms;
@@ -86,7 +87,7 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   const play: RunningDay = {
     wording: WORDING,
     ...terms,
-    market: knownMarket(terms),
+    market: terms.isOpenHidden ? withMarks(knownMarket(terms), morning.stated) : knownMarket(terms),
     fillMarket: market,
     documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
     confidence: null,
@@ -103,6 +104,7 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     unfilled: start.startUnfilled,
     left: before.filter((symbol) => !universe.has(symbol)),
     received: morning.received,
+    exchanged: morning.exchanged,
     get note() {
       return hasNotes ? play.currentNote : undefined;
     },
@@ -145,7 +147,7 @@ export function computeDayEnd({
   const { actions, decisions } = end;
   if (!decisions.some(isTrade)) decisions.push(NO_TRADE);
   const fills = actions.slice(before.length).map(({ actionType: side, symbol, amount, price }) => {
-    return { side, symbol, amount, price: toDollars(price) };
+    return { side, symbol, amount, price: toDollars(price ?? assert.fail('an order has a price')) };
   });
   const unfilled = filled.flatMap((one) => one.unfilled ?? []);
   return {

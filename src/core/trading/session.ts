@@ -335,7 +335,7 @@ function writeEnd(state: SessionState, outcome: Outcome): void {
     fills === null ? [] : [{ role: 'tool', toolName: FILLS_MESSAGE, content: fills }];
   appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
   const totalMessages = firstIndex + messages.length;
-  const evidence = gatherEvidence(atCommit, { ...state, actions });
+  const evidence = gatherEvidence(atCommit, { ...state, actions, portfolio });
   const positions = buildPositions({ ...state, actions, portfolio }, closingMarks(evidence));
   commitSession(
     database,

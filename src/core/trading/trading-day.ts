@@ -9,7 +9,7 @@ import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './morning-documents.ts';
 import { currentMark, type Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import type { ReceivedDividend } from './morning.ts';
+import type { ReceivedDividend, ExchangedHolding } from './morning.ts';
 import {
   type Action,
   requireMark,
@@ -54,6 +54,7 @@ export interface TradingDay extends OrderTerms {
   readonly documents: Documents | null;
   readonly portfolio: Portfolio;
   readonly received: readonly ReceivedDividend[];
+  readonly exchanged: readonly ExchangedHolding[];
   /**
    * The model's note from an earlier day; null without one, undefined when it may not keep notes.
    */
@@ -105,7 +106,7 @@ export type Reply<Result = Json> =
  * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
  */
 export function createBrief(day: TradingDay): Brief {
-  const { market, universe, portfolio, received, rules, note } = day;
+  const { market, universe, portfolio, received, exchanged, rules, note } = day;
   const { isOpenHidden, limits, unfilled, left, documents, decider } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
@@ -116,6 +117,7 @@ export function createBrief(day: TradingDay): Brief {
     date: market.date,
     ...describePortfolio(day),
     ...(received.length > 0 && { dividends: received.map(describeDividend) }),
+    ...(exchanged.length > 0 && { exchanges: exchanged.map(describeExchange) }),
     quotes,
     rules,
     ...(note !== undefined && { note }),
@@ -157,6 +159,17 @@ function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
 
 function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDividend) {
   return { symbol, exDate, shares, cashPerShare: perShare / 1_000_000, cash: toDollars(cash) };
+}
+
+function describeExchange({ brought, perShare, cash, ...own }: ExchangedHolding) {
+  return {
+    ...own,
+    cashPerShare: perShare / 1_000_000,
+    cash: toDollars(cash),
+    received: brought.map(({ symbol, ratio, shares, isLost: isFractionLost }) => {
+      return { symbol, perShare: ratio, shares, isFractionLost };
+    }),
+  };
 }
 
 /**

@@ -69,6 +69,19 @@ export interface Brief {
     cashPerShare: number;
     cash: number;
   }[];
+  /**
+   * What became of holdings that were exchanged this morning; left out when there are none. Per old
+   * share: cash with up to six decimals, and shares of other symbols.
+   */
+  exchanges?: {
+    symbol: string;
+    date: string;
+    shares: number;
+    remains: boolean;
+    cashPerShare: number;
+    cash: number;
+    received: { symbol: string; perShare: number; shares: number; isFractionLost: boolean }[];
+  }[];
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   rules: MarketRules;

@@ -65,7 +65,7 @@ export function symbolLevels(
       next += 1;
       if (levels.length === 0) continue; // the prices of the first bar already reflect what was before it
       if (event.split !== undefined) shares *= event.split.numerator / event.split.denominator;
-      else cash += shares * event.dividend.cash;
+      else if (event.dividend !== undefined) cash += shares * event.dividend.cash;
     }
     const last = close ?? open;
     shares += cash / last;
@@ -75,7 +75,7 @@ export function symbolLevels(
 }
 
 function eventDate({ split, dividend }: MorningEvent<Split, CashDividend>): CalendarDate {
-  return split === undefined ? dividend.exDate : split.date;
+  return split?.date ?? dividend?.exDate ?? '';
 }
 
 /** The open or close of a day, at which a curve can start. */

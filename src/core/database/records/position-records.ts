@@ -46,7 +46,7 @@ export const holdingsJson = (list: string) =>
 const POSITIONS = overSessions((sessions, order) =>
   query(
     `SELECT own.session_id, symbol,
-       iif(action_type = 'sell', -amount, iif(action_type IN ('buy', 'split'), amount, 0)),
+       CASE WHEN action_type IN ('sell', 'exchange') THEN -amount WHEN action_type IN ('buy', 'split', 'received') THEN amount ELSE 0 END,
        CASE action_id WHEN 1 THEN (SELECT json_group_object(symbol, quantity)
          FROM holdings WHERE holdings.session_id = own.session_id) END,
        ${jsonObject(FIELDS)}, json_quote((SELECT study FROM jobs WHERE jobs.job_id = own.job_id))

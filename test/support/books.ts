@@ -8,9 +8,11 @@ import {
   openDatabase,
 } from '../../src/core/database/database.ts';
 import { countDocuments } from '../../src/core/database/document-queries.ts';
+import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import { morningWrite, nextWrite } from '../../src/core/database/price-writes.ts';
 import type { Bar } from '../../src/core/database/prices.ts';
 import type { DividendBasis } from '../../src/core/database/splits-and-dividends.ts';
+import type { CalendarDate } from '../../src/core/time/calendar.ts';
 import type { ModelDay } from '../../src/core/database/sessions.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { emptyAuditReport, type Finding, replayLedger } from '../../src/core/verify/replay.ts';
@@ -63,6 +65,14 @@ export interface Books {
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
   /** Cash per share in dollars. */
   setDividend(symbol: string, exDate: string, cash: number, basis?: DividendBasis): void;
+  /** Cash per old share in dollars, and shares of others that the old remain beside. */
+  setSpinOff(
+    symbol: string,
+    date: string,
+    into: string,
+    ratio: [number, number],
+    cash: number,
+  ): void;
   remove(table: 'price_data' | 'stock_splits' | 'dividends', symbol: string, date: string): void;
 }
 
@@ -191,6 +201,18 @@ export function createBooks(
            ON CONFLICT DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, written = excluded.written`,
         )
         .run(symbol, exDate, Math.round(cash * 1_000_000), basis, write());
+    },
+    setSpinOff(symbol, date, into, [numerator, denominator], cash) {
+      const exchange = {
+        symbol,
+        date: date as CalendarDate,
+        into,
+        numerator,
+        denominator,
+        remains: 1,
+      };
+      const exchanges = [{ ...exchange, cash: Math.round(cash * 1_000_000) }];
+      storeExchanges(database, { exchanges, none: [] }, 'csv');
     },
     remove(table, symbol, date) {
       const day = table === 'dividends' ? 'ex_date' : 'date';

@@ -40,8 +40,9 @@ const EXCHANGES = query(
      SELECT value, ?2 FROM json_each(?1)
      UNION SELECT due.into_symbol, due.date FROM owned JOIN due ON due.symbol = owned.symbol AND due.date >= owned.since
      WHERE due.into_symbol <> '')
-   SELECT DISTINCT exchange.symbol, exchange.date, exchange.into_symbol AS "into", exchange.cash_e6 AS cash, exchange.numerator,
-     exchange.denominator, exchange.remains, ${convertingSplits('symbol', AT)} AS splits, ${convertingSplits('into_symbol', AT)} AS intoSplits
+   SELECT DISTINCT exchange.symbol, exchange.date, exchange.into_symbol AS "into", exchange.cash_e6 AS cash,
+     exchange.numerator, exchange.denominator, exchange.remains,
+     ${convertingSplits('symbol', AT)} AS splits, ${convertingSplits('into_symbol', AT)} AS intoSplits
    FROM owned JOIN due AS exchange ON exchange.symbol = owned.symbol AND exchange.date >= owned.since
    ORDER BY exchange.date, exchange.symbol, exchange.into_symbol`,
   {

@@ -102,11 +102,13 @@ export const findStaleDays = reads(
      THEN FALSE ELSE NOT ${hasBarsSql(sourcesWithDividendsInSql, 'known.symbol')} END
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
-     CROSS JOIN exchanges AS exchange ON exchange.symbol = used.symbol AND exchange.date > held_since AND exchange.date <= own.date
+     CROSS JOIN exchanges AS exchange
+       ON exchange.symbol = used.symbol AND exchange.date > held_since AND exchange.date <= own.date
    WHERE NOT ${IS_KNOWN_EXCHANGE}
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_exchanges AS brought USING (session_id)
-     CROSS JOIN exchanges AS exchange ON exchange.symbol = brought.into_symbol AND exchange.date >= brought.date AND exchange.date <= own.date
+     CROSS JOIN exchanges AS exchange
+       ON exchange.symbol = brought.into_symbol AND exchange.date >= brought.date AND exchange.date <= own.date
    WHERE NOT ${IS_KNOWN_EXCHANGE}
    UNION
    SELECT own.model, own.date FROM own CROSS JOIN session_exchanges AS known USING (session_id)

@@ -1,3 +1,4 @@
+import type { ExchangedShares, PaidDividend } from './morning-events.ts';
 import * as v from 'valibot';
 import type { MarketRules } from '#domain/market-rules.ts';
 import type { Limits } from '#settings/configuration-schema.ts';
@@ -58,30 +59,10 @@ export interface Brief {
   cash: number;
   portfolioValue: number;
   holdings: { symbol: string; quantity: number; price: number }[];
-  /**
-   * Dividends that were paid this morning on what was held; left out when there are none. Cash per
-   * share has up to six decimals.
-   */
-  dividends?: {
-    symbol: string;
-    exDate: string;
-    shares: number;
-    cashPerShare: number;
-    cash: number;
-  }[];
-  /**
-   * What became of holdings that were exchanged this morning; left out when there are none. Per old
-   * share: cash with up to six decimals, and shares of other symbols.
-   */
-  exchanges?: {
-    symbol: string;
-    date: string;
-    shares: number;
-    remains: boolean;
-    cashPerShare: number;
-    cash: number;
-    received: { symbol: string; perShare: number; shares: number; isFractionLost: boolean }[];
-  }[];
+  /** Dividends that were paid this morning on what was held; left out when there are none. */
+  dividends?: PaidDividend[];
+  /** What became of holdings that were exchanged this morning; left out when there are none. */
+  exchanges?: ExchangedShares[];
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   rules: MarketRules;

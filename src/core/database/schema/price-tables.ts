@@ -207,6 +207,7 @@ INSERT INTO price_writes VALUES (1, 0);`,
 ) STRICT, WITHOUT ROWID;`,
   revisionsSql(
     exchanges,
-    'into_symbol TEXT NOT NULL, cash_e6 INTEGER NOT NULL, numerator INTEGER, denominator INTEGER, remains INTEGER NOT NULL, source TEXT NOT NULL',
+    `into_symbol TEXT NOT NULL, cash_e6 INTEGER NOT NULL, numerator INTEGER, denominator INTEGER,
+  remains INTEGER NOT NULL, source TEXT NOT NULL`,
   ),
 ].join('\n');

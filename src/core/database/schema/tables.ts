@@ -195,8 +195,9 @@ CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);`
   action_id INTEGER NOT NULL CHECK (action_id >= 1),
   action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'dividend', 'exchange', 'received', 'no_trade')),
   symbol TEXT,
-  amount INTEGER, -- whole shares; for a split, the shares it added (negative: removed); for a dividend, the shares it was paid on; for an exchange, those that left
-  price_e4 INTEGER CHECK (price_e4 > 0 OR (price_e4 = 0 AND action_type IN ('dividend', 'exchange'))), -- for a dividend and an exchange, cash per share; of what was received, that at which its fraction is paid
+  amount INTEGER, -- whole shares: those a split added (negative: removed), a dividend was paid on, or that left in an exchange
+  price_e4 INTEGER -- cash per share of a dividend and an exchange; the price of a fraction that was received
+    CHECK (price_e4 > 0 OR (price_e4 = 0 AND action_type IN ('dividend', 'exchange'))),
   cash_e4 INTEGER NOT NULL CHECK (cash_e4 >= 0),
   portfolio_value_e4 INTEGER NOT NULL CHECK (portfolio_value_e4 >= cash_e4),
   daily_profit_e4 INTEGER NOT NULL,

@@ -153,6 +153,7 @@ export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): st
 }
 
 function describeRows(summary: ImportSummary): string[] {
+  if (summary.exchanges !== null) return describeExchanges(summary, summary.exchanges);
   const rows = summary.taken === null ? describeActions(summary) : describePrices(summary);
   return rows.concat(describeContradictions(summary.contradicted).map((words) => `  ${words}`));
 }
@@ -176,6 +177,17 @@ function describeActions(summary: ImportSummary): string[] {
       `  dividends are unknown on ${plural(unknown.length, 'ex-date')} whose rows were refused:` +
         ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
   ]);
+}
+
+function describeExchanges(
+  { symbols, changed, firstDate, lastDate }: ImportSummary,
+  { stored, none }: NonNullable<ImportSummary['exchanges']>,
+): string[] {
+  const what = `${plural(stored, 'exchange')} (${formatNumber(changed)} new, changed or removed)`;
+  const others = none > 0 ? ` and ${plural(none, 'line')} into itself (no exchange)` : '';
+  return [
+    `  imported ${what}${others} of ${plural(symbols.length, 'symbol')}, ${firstDate} to ${lastDate}`,
+  ];
 }
 
 function describePrices(summary: ImportSummary): string[] {

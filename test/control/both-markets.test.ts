@@ -5,11 +5,8 @@ import type { ChatMessage } from '../../src/core/agent/model.ts';
 import { createBaselineModel } from '../../src/core/agent/players/baselines.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import { type CalendarDate, weekdays } from '../../src/core/time/calendar.ts';
-import {
-  drawKey,
-  shiftBack,
-  writeControlMarket,
-} from '../../src/features/control-markets/control-market.ts';
+import { writeControlMarket } from '../../src/features/control-markets/control-market.ts';
+import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { latestPrices } from '../../src/core/database/price-writes.ts';
 import {

@@ -13,11 +13,10 @@ import { addDays, isWeekday } from '../../src/core/time/calendar.ts';
 import {
   disguisedDividends,
   disguisedRows,
-  drawKey,
   HEADER,
-  shiftBack,
   writeControlMarket,
 } from '../../src/features/control-markets/control-market.ts';
+import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import {
   dividendCoverage,

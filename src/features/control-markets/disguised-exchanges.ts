@@ -26,7 +26,8 @@ export function drawAll({ disguises }: Key, exchanges: readonly StoredExchange[]
   const known = new Set(disguises.map(({ symbol }) => symbol));
   const brought = new Set(exchanges.map(({ into }) => into)).difference(known.add(''));
   const mask = disguises.every(({ symbol, code }) => symbol === code) ? 'dates' : 'both';
-  const uniform = createUniforms(`exchanges ${JSON.stringify(disguises)}`);
+  const factors = disguises.map(({ factor }) => factor).sort();
+  const uniform = createUniforms(`exchanges ${factors.join()}`);
   return drawDisguises(brought, uniform, mask, disguises);
 }
 

@@ -6,7 +6,7 @@ import { parseFraction } from '#money/money.ts';
 import { MAX_CASH, parseRatio } from '#prices/amounts.ts';
 import { checkDay, type Defect, isAbsent, refuse, withoutDollarSign } from '#prices/row.ts';
 import { columnText, findPositions, NAMES_WITHOUT_PRICES } from './csv.ts';
-import { type Lines, readCells, readHeader, takeHeader } from './lines.ts';
+import { dashedDate, type Lines, readCells, readHeader, takeHeader } from './lines.ts';
 import { createProgress, type ImportOptions, writeInTurns } from './store-staged.ts';
 
 /** Files of exchanges: what becomes of a share on the morning of a date. */
@@ -94,7 +94,7 @@ const REMAINS = new Map([
 ]);
 
 function readRow(cellOf: (name: Name) => string): Exchange | { defect: Defect } {
-  const day = checkDay({ symbol: cellOf('symbol'), date: cellOf('date') });
+  const day = checkDay({ symbol: cellOf('symbol'), date: dashedDate(cellOf('date')) });
   if (day.defect !== undefined) return day;
   const { symbol, date } = day.bar;
   const remains = REMAINS.get(cellOf('remains').toLowerCase());

@@ -54,7 +54,7 @@ test('what exchanges bring is asked for, one after the other; what has ended is 
 const needed: [exchanges: string, requests: string[]][] = [
   [`OLD ${WEDNESDAY} -`, ['A', 'OLD']],
   [`OLD 2020-01-06 -`, ['A']],
-  [`OLD 2020-01-06 NEW`, ['A']], // nobody holds it
+  [`OLD 2020-01-06 NEW`, ['A']], // before the job, and not held
   [`OLD ${WEDNESDAY} NEW yes`, ['A', 'NEW', 'OLD']],
   [`OLD ${WEDNESDAY} A`, ['A', 'OLD']],
   [`A 2020-01-06 B, B 2021-01-04 A`, ['A', 'OLD']], // it came back

@@ -69,6 +69,10 @@ const EXCHANGES: Exchange[] = [
     ...{ numerator: 5, denominator: 4, remains: 0 },
   },
   {
+    ...{ symbol: 'STOCK3', date: SPLIT_DATE, into: 'SPUN', cash: 0 },
+    ...{ numerator: 1, denominator: 9, remains: 1 },
+  },
+  {
     ...{ symbol: 'STOCK1', date: DAYS[30] as CalendarDate, into: '', cash: 99_000_000 },
     ...{ numerator: null, denominator: null, remains: 0 },
   },
@@ -126,7 +130,7 @@ before(async (t) => {
   const codes = new Map(disguises.map(({ symbol, code }) => [symbol, code]));
   assert.deepEqual([...codes.keys()].sort(), ['SPUN', ...SYMBOLS]);
   const exchanged = await take('exchanges.csv');
-  assert.deepEqual([exchanged.exchanges, exchanged.refused.size], [{ stored: 3, none: 0 }, 0]);
+  assert.deepEqual([exchanged.exchanges, exchanged.refused.size], [{ stored: 4, none: 0 }, 0]);
   assert.deepEqual([imported.bars, imported.refused.size], [bars, 0]);
   const paid = await take('dividends.csv');
   assert.deepEqual([dividends, paid.dividends, paid.refused.size], [DIVIDENDS.length, 4, 0]);

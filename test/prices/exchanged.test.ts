@@ -56,6 +56,7 @@ const needed: [exchanges: string, requests: string[]][] = [
   [`OLD 2020-01-06 -`, ['A']],
   [`OLD 2020-01-06 NEW`, ['A']], // before the job, and not held
   [`OLD ${WEDNESDAY} NEW yes`, ['A', 'NEW', 'OLD']],
+  ['OLD 2020-01-06 NEW yes', ['A', 'OLD']],
   [`OLD ${WEDNESDAY} A`, ['A', 'OLD']],
   [`A 2020-01-06 B, B 2021-01-04 A`, ['A', 'OLD']], // it came back
   [`X ${WEDNESDAY} NEW`, ['A', 'OLD']],

@@ -64,8 +64,8 @@ const refused = tableOf<[rows: string, reasons: string]>(`
   A,2024-01-02,,B,1,1, / A,2024-01-02,,B,1,2, | 2: rows of …; 3: rows of …
   A,2024-01-02,,B,1,1, / A,2024-01-02,,C,1,2,yes | 2: rows of …; 3: rows of …
   A,2024-01-02,,A,1,1, / A,2024-01-02,3,,,, | 2: rows of …; 3: rows of …
-  A,2024-01-02,,B,1,1, / B,2024-01-02,,A,1,1, | 2: a circle of exchanges on one date: 2024-01-02 A → B → A; 3: a circle of exchanges on one date: 2024-01-02 B → A → B
-  A,2024-01-02,,B,1,1,yes / B,2024-01-02,,C,1,1, / C,2024-01-02,,A,1,1, | 2: a circle … A → B → C → A; 3: a circle … B → C → A → B; 4: a circle …
+  A,2024-01-02,,B,1,1, / B,2024-01-02,,A,1,1, | 2: a circle of exchanges on one date: 2024-01-02 A into B, A; 3: a circle of exchanges on one date: 2024-01-02 B into A, B
+  A,2024-01-02,,B,1,1,yes / B,2024-01-02,,C,1,1, / C,2024-01-02,,A,1,1, | 2: a circle … A into B, C, A; 3: a circle … B into C, A, B; 4: a circle …
 `);
 test('each row that is refused says why, and nothing of it is stored', async () => {
   const database = openDatabase(':memory:');
@@ -89,7 +89,10 @@ test('a row of the same key replaces what is stored, and one into itself takes b
   assert.equal(other.stored[1], 'exchange A 2024-01-02 0 B 2:1 leaves');
   const circle = await importRows('X,2024-01-02,,A,1,1, / B,2024-01-02,,X,1,1,', { database });
   assert.equal(circle.refused.length, 2);
-  assert.equal(circle.refused[0], '2: a circle of exchanges on one date: 2024-01-02 X → A → B → X');
+  assert.equal(
+    circle.refused[0],
+    '2: a circle of exchanges on one date: 2024-01-02 X into A, B, X',
+  );
   const back = await importRows('A,2024-01-02,,A,1,1, / B,2024-01-02,,A,1,1,', { database });
   assert.deepEqual(back.refused, [], 'what the same file takes back is in no circle');
   assert.deepEqual(back.stored, [

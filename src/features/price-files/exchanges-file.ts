@@ -88,17 +88,14 @@ async function readRows(lines: Lines, report: RefuseRow): Promise<ExchangeRow[]>
   return found;
 }
 
-const REMAINS = new Map([
-  ...['', 'no', 'n', 'false', '0'].map((word) => [word, 0] as const),
-  ...['yes', 'y', 'true', '1'].map((word) => [word, 1] as const),
-]);
-
 function readRow(cellOf: (name: Name) => string): Exchange | { defect: Defect } {
   const day = checkDay({ symbol: cellOf('symbol'), date: dashedDate(cellOf('date')) });
   if (day.defect !== undefined) return day;
   const { symbol, date } = day.bar;
-  const remains = REMAINS.get(cellOf('remains').toLowerCase());
-  if (remains === undefined) return refuse('remains is neither yes nor no', cellOf('remains'));
+  const word = cellOf('remains');
+  const remains = /^(yes|y|true|1)$/i.test(word) ? 1 : 0;
+  if (remains === 0 && !/^(|no|n|false|0)$/i.test(word))
+    return refuse('remains is neither yes nor no', word);
   const cash = readCash(cellOf('cash'));
   if (typeof cash === 'object') return cash;
   const shares = readShares(cellOf);
@@ -183,9 +180,11 @@ function refuseCircles(
   );
   const next = Map.groupBy([...kept, ...rows], ({ symbol }) => symbol);
   return rows.filter((row) => {
-    const path = isNone(row) || row.into === '' ? null : findPath(next, row.into, row.symbol);
-    if (path === null) return true;
-    const value = `${date} ${[row.symbol, ...path].join(' → ')}`;
+    // What follows from the row, from one share to the next.
+    const reached = new Set(isNone(row) ? [] : [row.into]);
+    for (const symbol of reached) for (const { into } of next.get(symbol) ?? []) reached.add(into);
+    if (!reached.has(row.symbol)) return true;
+    const value = `${date} ${row.symbol} into ${[...reached].filter(Boolean).join(', ')}`;
     report(row.line, { reason: 'a circle of exchanges on one date', value });
     return false;
   });
@@ -193,22 +192,3 @@ function refuseCircles(
 
 const isReplaced = (old: Exchange, row: Exchange) =>
   old.symbol === row.symbol && (isNone(row) || old.into === row.into);
-
-/** The symbols from one to another, or null. */
-function findPath(
-  next: ReadonlyMap<string, readonly Exchange[]>,
-  from: string,
-  to: string,
-): string[] | null {
-  const before = new Map([[from, '']]);
-  for (const [symbol] of before) {
-    if (symbol === to) {
-      const path = [];
-      for (let one: string | undefined = to; one; one = before.get(one)) path.unshift(one);
-      return path;
-    }
-    for (const { into } of next.get(symbol) ?? [])
-      if (into !== '' && !before.has(into)) before.set(into, symbol);
-  }
-  return null;
-}

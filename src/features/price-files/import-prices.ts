@@ -153,22 +153,25 @@ export function describeRefused({ refused }: Pick<ImportSummary, 'refused'>): st
 }
 
 function describeRows(summary: ImportSummary): string[] {
-  if (summary.exchanges !== null) return describeExchanges(summary, summary.exchanges);
   const rows = summary.taken === null ? describeActions(summary) : describePrices(summary);
   return rows.concat(describeContradictions(summary.contradicted).map((words) => `  ${words}`));
 }
 
-/** What a file of dividends, of splits or of both had. */
+/** What a file of dividends, of splits or of both had, or one of exchanges. */
 function describeActions(summary: ImportSummary): string[] {
   const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
-  const { splits, noSplits } = summary;
+  const { splits, noSplits, exchanges } = summary;
+  const ofThem = `(${formatNumber(changed)} new, changed or removed)`;
   const what = compact([
-    (dividends > 0 || splits === 0) &&
-      `${plural(dividends, 'dividend')} (${formatNumber(changed)} new, changed or removed)`,
+    exchanges !== null && `${plural(exchanges.stored, 'exchange')} ${ofThem}`,
+    exchanges &&
+      exchanges.none > 0 &&
+      `${plural(exchanges.none, 'line')} into itself (no exchange)`,
+    (dividends > 0 || (splits === 0 && !exchanges)) && `${plural(dividends, 'dividend')} ${ofThem}`,
     splits > 0 && plural(splits - noSplits, 'split'),
     noSplits > 0 && `${plural(noSplits, 'line')} 1:1 (no split)`,
   ]);
-  const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
+  const dates = `${splits === 0 && !exchanges ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
   return compact([
     `  imported ${what.join(' and ')} of ${plural(symbols.length, 'symbol')}, ${dates}`,
     incomplete > 0 &&
@@ -177,17 +180,6 @@ function describeActions(summary: ImportSummary): string[] {
       `  dividends are unknown on ${plural(unknown.length, 'ex-date')} whose rows were refused:` +
         ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
   ]);
-}
-
-function describeExchanges(
-  { symbols, changed, firstDate, lastDate }: ImportSummary,
-  { stored, none }: NonNullable<ImportSummary['exchanges']>,
-): string[] {
-  const what = `${plural(stored, 'exchange')} (${formatNumber(changed)} new, changed or removed)`;
-  const others = none > 0 ? ` and ${plural(none, 'line')} into itself (no exchange)` : '';
-  return [
-    `  imported ${what}${others} of ${plural(symbols.length, 'symbol')}, ${firstDate} to ${lastDate}`,
-  ];
 }
 
 function describePrices(summary: ImportSummary): string[] {

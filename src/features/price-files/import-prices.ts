@@ -164,7 +164,7 @@ function describeActions(summary: ImportSummary): string[] {
   const ofThem = `(${formatNumber(changed)} new, changed or removed)`;
   const what = compact([
     exchanges !== null && `${plural(exchanges.stored, 'exchange')} ${ofThem}`,
-    exchanges &&
+    exchanges !== null &&
       exchanges.none > 0 &&
       `${plural(exchanges.none, 'line')} into itself (no exchange)`,
     (dividends > 0 || (splits === 0 && !exchanges)) && `${plural(dividends, 'dividend')} ${ofThem}`,

@@ -13,12 +13,12 @@ import { addDays, isWeekday } from '../../src/core/time/calendar.ts';
 import {
   disguisedDividends,
   disguisedRows,
-  drawKey,
   HEADER,
-  shiftBack,
   writeControlMarket,
 } from '../../src/features/control-markets/control-market.ts';
+import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
+import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import {
   dividendCoverage,
   storeDividends,
@@ -298,21 +298,39 @@ const maskings: [mask: string, hasRealNames: boolean, weeks: number, said: RegEx
   ['both', false, 9, /9 weeks earlier$/m],
 ];
 
-test('a mask hides the symbols, the dates or both; factors and volumes are the same in all', async (t) => {
-  const { disguise, rowsOf } = installed(t);
+test('a mask hides the symbols, the dates or both; factors, volumes and exchanges are the same in all', async (t) => {
+  const { cwd, database, disguise, read, rowsOf } = installed(t);
+  const parts = { symbol: 'BBB', date: '2025-06-10', cash: 500_000, remains: 1 } as const;
+  const spun = { ...parts, into: 'SPUN', numerator: 1, denominator: 1 };
+  database.transaction(() => storeExchanges(database, { exchanges: [spun], none: [] }, 'csv'));
   const given = new Set<string>();
   for (const [mask, hasRealNames, weeks, said] of maskings) {
     const shift = mask === 'symbols' ? '' : ' --weeks 9';
     const ended = await disguise(`river ${SPAN}${shift} --mask ${mask} --out ${mask}`);
     assert.deepEqual([ended.code, ended.stderr], [0, ''], mask);
     assert.match(ended.stdout, said, mask);
+    assert.match(
+      ended.stdout,
+      /3 dividends and 1 exchange of 3 symbols, [^]* \w+\/exchanges.csv, /,
+    );
+    const universe = JSON.parse(read(`${mask}/universe.json`)).universes.control;
+    const codeOf = new Map(rowsOf(`${mask}/key.csv`).map(([code, symbol]) => [symbol, code]));
+    assert.deepEqual(universe, [codeOf.get('AAA'), codeOf.get('BBB')].sort(), mask);
+    const [[old, date, cash, into, ...terms] = []] = rowsOf(`${mask}/exchanges.csv`);
+    assert.deepEqual([old, into], [codeOf.get('BBB'), codeOf.get('SPUN')], mask);
+    assert.equal(date, weeks === 0 ? '2025-06-10' : '2025-04-08', mask);
+    if (mask === 'both')
+      assert.match(
+        (await runInProcess(['import-prices', 'both/exchanges.csv'], { cwd })).stdout,
+        /imported 1 exchange \(1 new, changed or removed\) of 1 symbol, 2025-04-08/,
+      );
     const [key, prices] = [rowsOf(`${mask}/key.csv`), rowsOf(`${mask}/prices.csv`)];
     for (const [code, symbol, , own] of key)
       assert.deepEqual([code === symbol, own], [hasRealNames, `${weeks}`], mask);
     assert.equal(prices[0]?.[1]?.slice(0, 7), weeks === 0 ? '2025-06' : '2025-04', mask);
     const factors = key.map(([, symbol, factor]) => `${symbol} ${factor}`).sort();
     const values = prices.map(([, , ...rest]) => rest.join()).sort();
-    given.add([...factors, ...values].join('\n'));
+    given.add([...factors, ...values, cash, ...terms].join('\n'));
   }
   assert.equal(given.size, 1);
 });

@@ -2,7 +2,7 @@ import type { CalendarDate } from '#time/calendar.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
 import { barsAt, exchangesAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
-import { flag, integer, orNull, query, text, type RowOf } from './rows.ts';
+import { flag, integer, orNull, query, reads, text, type RowOf } from './rows.ts';
 
 /** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
 
@@ -83,6 +83,14 @@ function inOrderOfArrival(sameDay: readonly StoredExchange[]): StoredExchange[] 
 
 /** One to store. */
 export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
+
+/** The exchanges of a date, whatever their symbols. */
+export const exchangesOn = reads(
+  'all',
+  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains FROM exchanges WHERE date = ?`,
+  EXCHANGE_COLUMNS,
+  (date: CalendarDate) => [date],
+);
 
 const UPSERT = `
   INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)

@@ -133,7 +133,7 @@ export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
 }
 
 /** Checks the symbol and the date of a row. */
-function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
+export function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
   const symbol = normaliseSymbol(row.symbol ?? '');
   if (symbol === null) return refuse('not a ticker symbol', row.symbol);
   const date = trimTime(row.date);
@@ -199,7 +199,7 @@ function trimTime(text: string | undefined): string | undefined {
 }
 
 /** What exporters write for unknown values. */
-function isAbsent(text: string): boolean {
+export function isAbsent(text: string): boolean {
   return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
 }
 
@@ -231,7 +231,7 @@ function readPrice(text: string): number | null {
 }
 
 /** `$229.72`, as Nasdaq writes it. */
-function withoutDollarSign(text: string): string {
+export function withoutDollarSign(text: string): string {
   return text.startsWith('$') ? text.slice(1) : text;
 }
 

@@ -1,15 +1,8 @@
 import * as v from 'valibot';
 import { signatureSchema } from '#settings/configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration } from '#settings/configuration.ts';
-import {
-  type ControlMarket,
-  drawKey,
-  type Mask,
-  masks,
-  shiftBack,
-  writeControlMarket,
-  type MarketFiles,
-} from './control-market.ts';
+import { type ControlMarket, writeControlMarket, type MarketFiles } from './control-market.ts';
+import { drawKey, type Mask, masks, shiftBack } from './key.ts';
 import { count, compact, list } from '#text/sentences.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
@@ -73,7 +66,7 @@ function isMask(word: string): word is Mask {
 function describeMarket(
   folder: string,
   { key, from, to, name }: ControlMarket,
-  { disguises, bars, dividends, files }: MarketFiles,
+  { disguises, bars, dividends, exchanges, files }: MarketFiles,
 ): string {
   const shown = forTerminal(folder);
   const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
@@ -81,9 +74,11 @@ function describeMarket(
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
+  const others = exchanges > 0 ? ` and ${count(exchanges, 'exchange')}` : '';
+  const what = `${plural(bars, 'bar')} and ${count(dividends, 'dividend')}${others}`;
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
   return compact([
-    `${shown}: ${plural(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
+    `${shown}: ${what} of ${count(disguises.length, 'symbol')}, ${span}`,
     without.length > 0 && `  left out, without prices then: ${list(without)}`,
     'Keep key.csv and the seed away from models.',
     hasRealNames &&

@@ -157,17 +157,21 @@ function describeRows(summary: ImportSummary): string[] {
   return rows.concat(describeContradictions(summary.contradicted).map((words) => `  ${words}`));
 }
 
-/** What a file of dividends, of splits or of both had. */
+/** What a file of dividends, of splits or of both had, or one of exchanges. */
 function describeActions(summary: ImportSummary): string[] {
   const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
-  const { splits, noSplits } = summary;
+  const { splits, noSplits, exchanges } = summary;
+  const ofThem = `(${formatNumber(changed)} new, changed or removed)`;
   const what = compact([
-    (dividends > 0 || splits === 0) &&
-      `${plural(dividends, 'dividend')} (${formatNumber(changed)} new, changed or removed)`,
+    exchanges !== null && `${plural(exchanges.stored, 'exchange')} ${ofThem}`,
+    exchanges !== null &&
+      exchanges.none > 0 &&
+      `${plural(exchanges.none, 'line')} into itself (no exchange)`,
+    (dividends > 0 || (splits === 0 && !exchanges)) && `${plural(dividends, 'dividend')} ${ofThem}`,
     splits > 0 && plural(splits - noSplits, 'split'),
     noSplits > 0 && `${plural(noSplits, 'line')} 1:1 (no split)`,
   ]);
-  const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
+  const dates = `${splits === 0 && !exchanges ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
   return compact([
     `  imported ${what.join(' and ')} of ${plural(symbols.length, 'symbol')}, ${dates}`,
     incomplete > 0 &&

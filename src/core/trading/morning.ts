@@ -225,7 +225,7 @@ function addShares(
 }
 
 /** New shares for old ones, in the shares of both series: converted by the splits since. */
-function exchangeRatio({
+export function exchangeRatio({
   numerator,
   denominator,
   splits,

@@ -1,16 +1,12 @@
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Universe } from '#settings/members.ts';
-import { latestPrices } from '#database/price-writes.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
-import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { splitsBetween } from '#database/market-queries.ts';
-import { barsBetween, type ActiveDay, priceSpan } from './queries.ts';
+import { type ActiveDay, priceSpan } from './queries.ts';
 import { newestConfiguration } from './run-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
-import { approximateCashPerShare } from '#trading/morning.ts';
 import {
   benchmarkCurve,
   type LevelPair,
@@ -20,8 +16,8 @@ import {
   type Levels,
   memberLevels,
   startTime,
-  symbolLevels,
 } from './benchmark.ts';
+import { chainLinks, readMemberLevels, readSymbolLevels } from './symbol-levels.ts';
 import { unknownDividendDays } from './record.ts';
 import { count } from '#text/sentences.ts';
 import { at } from '../statistics/moments.ts';
@@ -32,8 +28,6 @@ import { toReturnSeries } from './risk-and-return.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
-/** Cash per share comes in 1/1,000,000 dollar. */
-const MILLIONTHS = 1_000_000;
 /** Upper bound of all dates. */
 const FAR_FUTURE = '9999-12-31';
 
@@ -73,13 +67,21 @@ export function chooseBenchmark(
   const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
   const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
   const levels = readLevelPair(days, (paysDividends) => {
-    const readLevels = (symbol: string) =>
-      readSymbolLevels(database, symbol, { ...span, paysDividends });
-    if (name !== UNIVERSE) return readLevels(name);
-    const all = symbols.values().map((symbol) => [symbol, readLevels(symbol)] as const);
-    return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
+    const own = { ...span, paysDividends };
+    if (name !== UNIVERSE) return readSymbolLevels(database, name, own);
+    const all = symbols
+      .values()
+      .map((symbol) => [symbol, readMemberLevels(database, symbol, own)] as const);
+    return members
+      ? memberLevels(all, members)
+      : equalWeightLevels(all.map(([, levels]) => levels));
   });
   const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
+  const unknownDividends = unknownDividendDays(database, paying, span);
+  if (name !== UNIVERSE)
+    for (const { symbol, date } of chainLinks(database, paying, span))
+      for (const day of unknownDividendDays(database, [symbol], { from: date, to: span.to }))
+        unknownDividends.add(day);
   return {
     /** A symbol, or `universe`. */
     name,
@@ -87,7 +89,7 @@ export function chooseBenchmark(
     symbols: symbols.length,
     levels,
     /** The days on which its levels with dividends may lack one of some symbol. */
-    unknownDividends: unknownDividendDays(database, paying, span),
+    unknownDividends,
   };
 }
 
@@ -132,25 +134,6 @@ function reachesStart(database: Database, days: readonly ActiveDay[], symbol: st
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
   return levelAt(readSymbolLevels(database, symbol, span), start) !== null;
-}
-
-function readSymbolLevels(
-  database: Database,
-  symbol: string,
-  { paysDividends, ...span }: DateSpan & { paysDividends: boolean },
-): Levels {
-  const bars = barsBetween(database, symbol, span);
-  const [first] = bars;
-  if (first === undefined) return [];
-  const since = { after: first.date, upTo: span.to };
-  const dividends = paysDividends ? dividendsBetween(latestPrices(database), [symbol], since) : [];
-  return symbolLevels(bars, {
-    splits: splitsBetween(latestPrices(database), [symbol], since),
-    dividends: dividends.map((dividend) => ({
-      exDate: dividend.exDate,
-      cash: approximateCashPerShare(dividend) / MILLIONTHS,
-    })),
-  });
 }
 
 /**

@@ -18,6 +18,7 @@ import {
 import { sumSql } from '#database/usage.ts';
 import { findStaleDays } from '#database/stale.ts';
 import { knownRuns, type Run } from '#database/records/model-records.ts';
+import { explainExchanges, type ExchangeTerms } from './exchange-evidence.ts';
 import { type OpeningLot, openingLots } from './opening-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */
@@ -130,7 +131,7 @@ const LEDGER = query(
 );
 
 /** One action with the cash after it. */
-export interface LedgerAction {
+export interface LedgerAction extends Partial<ExchangeTerms> {
   actionType: ActionType;
   symbol: string | null;
   amount: number | null;
@@ -161,6 +162,7 @@ export interface LedgerDay {
 export function ledgerDays(database: Reader, sessionIds: Iterable<number>): LedgerDay[] {
   const days: LedgerDay[] = [];
   for (const row of LEDGER.iterate(database, [...sessionIds])) addLedgerRow(days, row);
+  for (const day of days) explainExchanges(database, day);
   // A chain begins with the initial cash or with an opening, and only an opening has lots.
   const beginnings = days.filter((day) => day.startedFrom === null);
   const lots = Map.groupBy(openingLots(database, beginnings), ({ sessionId }) => sessionId);

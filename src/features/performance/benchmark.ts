@@ -18,7 +18,7 @@ export interface BenchmarkBar {
  * Dollars that one share pays, as the series counts shares on the ex-date before any split of that
  * date.
  */
-interface CashDividend {
+export interface CashDividend {
   exDate: CalendarDate;
   cash: number;
 }

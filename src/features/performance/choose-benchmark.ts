@@ -4,6 +4,8 @@ import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
+import { exchangesBetween } from '#database/exchanges.ts';
+import { latestPrices } from '#database/price-writes.ts';
 import { type ActiveDay, priceSpan } from './queries.ts';
 import { newestConfiguration } from './run-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
@@ -17,7 +19,7 @@ import {
   memberLevels,
   startTime,
 } from './benchmark.ts';
-import { chainLinks, readMemberLevels, readSymbolLevels } from './symbol-levels.ts';
+import { readSymbolLevels } from './symbol-levels.ts';
 import { unknownDividendDays } from './record.ts';
 import { count } from '#text/sentences.ts';
 import { at } from '../statistics/moments.ts';
@@ -67,21 +69,16 @@ export function chooseBenchmark(
   const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
   const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
   const levels = readLevelPair(days, (paysDividends) => {
-    const own = { ...span, paysDividends };
-    if (name !== UNIVERSE) return readSymbolLevels(database, name, own);
-    const all = symbols
-      .values()
-      .map((symbol) => [symbol, readMemberLevels(database, symbol, own)] as const);
-    return members
-      ? memberLevels(all, members)
-      : equalWeightLevels(all.map(([, levels]) => levels));
+    const readLevels = (symbol: string) =>
+      readSymbolLevels(database, symbol, { ...span, paysDividends, isMember: name === UNIVERSE });
+    if (name !== UNIVERSE) return readLevels(name);
+    const all = symbols.values().map((symbol) => [symbol, readLevels(symbol)] as const);
+    return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
   });
-  const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
-  const unknownDividends = unknownDividendDays(database, paying, span);
-  if (name !== UNIVERSE)
-    for (const { symbol, date } of chainLinks(database, paying, span))
-      for (const day of unknownDividendDays(database, [symbol], { from: date, to: span.to }))
-        unknownDividends.add(day);
+  const since = { after: span.from, upTo: span.to };
+  const links = name === UNIVERSE ? [] : exchangesBetween(latestPrices(database), symbols, since);
+  const later = links.flatMap(({ into, remains }) => (remains === 1 ? [] : [into]));
+  const pays = days.some(({ paysDividends }) => paysDividends);
   return {
     /** A symbol, or `universe`. */
     name,
@@ -89,7 +86,7 @@ export function chooseBenchmark(
     symbols: symbols.length,
     levels,
     /** The days on which its levels with dividends may lack one of some symbol. */
-    unknownDividends,
+    unknownDividends: unknownDividendDays(database, pays ? [...symbols, ...later] : [], span),
   };
 }
 

@@ -1,8 +1,9 @@
 import { readEvidence } from '#database/evidence.ts';
+import type { StoredExchange } from '#database/exchanges.ts';
 import type { Reader } from '#database/database.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { splitRatio } from '#trading/market.ts';
-import { exchangeRatio } from '#trading/morning.ts';
+import { sharesPerOld } from '#trading/morning.ts';
 import type { LedgerDay } from './queries.ts';
 
 /** Of an exchange, and of what was received. */
@@ -26,28 +27,23 @@ export function explainExchanges(
   const openOf = (name: string | null, date: CalendarDate) => {
     const open = prices.find(({ symbol }) => symbol === name)?.open;
     const own = splits.filter(({ symbol }) => symbol === name);
-    return open ? open.price * splitRatio(own, date) : null;
+    return open && open.price * splitRatio(own, date);
   };
-  const dates = new Map(
-    [...Map.groupBy(exchanges, ({ symbol }) => symbol)].map(([symbol, rows]) => [
-      symbol,
-      [...new Set(rows.map(({ date }) => date))],
-    ]),
-  );
-  let [old, date] = [actions[0], ''];
+  const waiting = new Set(exchanges);
+  let rows: StoredExchange[] = [];
+  let left = 0;
   for (const action of actions) {
-    if (action.actionType === 'exchange') {
-      date = dates.get(action.symbol ?? '')?.shift() ?? '';
-      [old, action.open] = [action, openOf(action.symbol, date) ?? 0];
-    } else if (action.actionType === 'received') {
-      const row = exchanges.find(
-        (one) => one.symbol === old?.symbol && one.date === date && one.into === action.symbol,
-      );
-      if (row === undefined) continue;
-      const [newShares, oldShares] = exchangeRatio(row).map(Number);
-      action.ratio = (newShares ?? 0) / (oldShares ?? 1);
-      const left = old?.amount === 0 ? 0 : Math.max(0, (old?.open ?? 0) - (old?.price ?? 0));
-      action.open = openOf(action.symbol, date) ?? left / action.ratio;
+    const { actionType, symbol, amount, price } = action;
+    if (actionType === 'exchange') {
+      const own = [...waiting].filter((row) => row.symbol === symbol);
+      rows = own.filter(({ date }) => date === own[0]?.date);
+      for (const row of rows) waiting.delete(row);
+      action.open = openOf(symbol, rows[0]?.date ?? '') ?? 0;
+      left = amount === 0 ? 0 : Math.max(0, action.open - (price ?? 0));
     }
+    const row = rows.find(({ into }) => into === symbol);
+    if (actionType !== 'received' || row === undefined) continue;
+    action.ratio = sharesPerOld(row);
+    action.open = openOf(symbol, row.date) ?? left / action.ratio;
   }
 }

@@ -1,5 +1,9 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { type Money, asMoney } from '#money/money.ts';
+import type { LedgerAction } from './queries.ts';
+
+/** An action on some shares, and how it changed the cash. */
+export type CashAction = LedgerAction & { symbol: string; amount: number; change: Money };
 
 /** Shares of one symbol that were bought together, and their cost including commission. */
 export interface Lot {
@@ -127,55 +131,36 @@ function portion(amount: Money, part: number, whole: number): Money {
   return part === whole ? amount : asMoney(Math.round(amount * (part / whole)));
 }
 
-/** What an exchange brought of one symbol. */
-interface Arrival {
-  symbol: string;
-  whole: number;
-  /** New shares for an old one. */
-  ratio: number;
-  /** The value of a share at the open of that morning. */
-  open: number;
-  /** For the fraction of a share. */
-  cash: Money;
-}
-
 /**
  * Exchanges lots. Cash alone is a sale of them all, which makes round trips. Otherwise their cost is
  * divided by value at the opens of that morning, among the old shares that remain, the cash and the
- * entitlements with their fractions; a fraction paid in cash is then a sale. Without any value it
+ * entitlements with their fractions; a fraction is then sold for its cash. Without any value it
  * stays with what remains, or goes to the first arrival. Lots keep their dates.
  */
 export function exchangeLots(
   book: LotBook,
-  symbol: string,
-  exchange: {
-    date: CalendarDate;
-    /** How many shares left; none where they remain. */
-    left: number;
-    cash: Money;
-    open: number;
-    arrivals: readonly Arrival[];
-  },
+  { symbol, amount, change, open = 0 }: CashAction,
+  { date, received }: { date: CalendarDate; received: readonly CashAction[] },
 ) {
-  const { date, left, cash, open, arrivals } = exchange;
   const lots = book.get(symbol) ?? [];
-  const shares = countShares(lots);
-  if (arrivals.length === 0) {
-    const trips = sellLots(book, symbol, { date, quantity: shares, proceeds: cash });
+  const quantity = countShares(lots);
+  if (received.length === 0) {
+    const trips = sellLots(book, symbol, { date, quantity, proceeds: change });
     return { trips, profit: asMoney(0), arrived: [] };
   }
-  const brought = arrivals.map(({ ratio, open: own }) => shares * ratio * own);
-  const values = [left === 0 ? shares * open : 0, cash, ...brought];
-  if (!values.some((value) => value > 0)) values[left === 0 ? 0 : 2] = 1;
+  const remains = amount === 0;
+  const brought = received.map(({ ratio = 0, open: own = 0 }) => quantity * ratio * own);
+  const values = [remains ? quantity * open : 0, change, ...brought];
+  if (!values.some((value) => value > 0)) values[remains ? 0 : 2] = 1;
   const [kept = [], sold = [], ...parts] = divideLots(lots, values);
-  if (left === 0) book.set(symbol, kept);
+  if (remains) book.set(symbol, kept);
   else book.delete(symbol);
-  const arrived = arrivals.map((arrival, place) => {
-    const own = parts[place] ?? [];
-    const [value, cost] = [asMoney(Math.round(brought[place] ?? 0)), sumCost(own)];
-    return { ...arrival, value, cost, profit: receiveLots(book, own, { ...arrival, date }) };
+  const arrived = received.map((one, place) => {
+    const [own = [], value = 0] = [parts[place], brought[place]];
+    const profit = receiveLots(book, own, { ...one, date });
+    return { into: one.symbol, value: Math.round(value), cost: sumCost(own), profit };
   });
-  return { trips: [], profit: asMoney(cash - sumCost(sold)), arrived };
+  return { trips: [], profit: asMoney(change - sumCost(sold)), arrived };
 }
 
 export function sumCost(lots: readonly Lot[]): Money {
@@ -200,19 +185,17 @@ function divideLots(lots: readonly Lot[], values: readonly number[]): Lot[][] {
 function receiveLots(
   book: LotBook,
   old: readonly Lot[],
-  { symbol, whole, ratio, cash, date }: Arrival & { date: CalendarDate },
+  { symbol, amount: whole, ratio = 0, change, date }: CashAction & { date: CalendarDate },
 ): Money {
-  const shares = countShares(old);
-  const entitled = shares * ratio;
   const own: LotBook = new Map([[symbol, [...old]]]);
-  const quantity = whole === 0 ? shares : shares * Math.max(0, 1 - whole / entitled);
-  const trips = sellLots(own, symbol, { date, quantity, proceeds: cash });
-  const rest = whole === 0 ? [] : rescale(own.get(symbol) ?? [], whole);
-  const lots = [...(book.get(symbol) ?? []), ...rest];
+  const shares = countShares(old);
+  const quantity = shares * Math.max(0, 1 - whole / (shares * ratio));
+  const trips = sellLots(own, symbol, { date, quantity, proceeds: change });
+  const lots = [...(book.get(symbol) ?? []), ...rescale(own.get(symbol) ?? [], whole)];
   if (lots.length > 0)
     book.set(
       symbol,
-      lots.sort((one, other) => (one.date < other.date ? -1 : Number(one.date > other.date))),
+      lots.sort((one, other) => one.date.localeCompare(other.date)),
     );
   return sumMoney(trips.map(tripProfit));
 }

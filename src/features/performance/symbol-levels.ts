@@ -1,102 +1,93 @@
 import { exchangesBetween, type StoredExchange } from '#database/exchanges.ts';
 import type { Database } from '#database/database.ts';
-import { splitsBetween } from '#database/market-queries.ts';
+import { type Split, splitsBetween } from '#database/market-queries.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
-import { approximateCashPerShare, exchangeRatio } from '#trading/morning.ts';
+import { approximateCashPerShare, sharesPerOld } from '#trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
-import { type BenchmarkBar, type Levels, type ShareExchange, symbolLevels } from './benchmark.ts';
+import {
+  type BenchmarkBar,
+  type CashDividend,
+  type Levels,
+  type ShareExchange,
+  symbolLevels,
+} from './benchmark.ts';
 import { barsBetween } from './queries.ts';
 
 /** Cash per share comes in 1/1,000,000 dollar. */
 const MILLIONTHS = 1_000_000;
-
-type Wanted = DateSpan & { paysDividends: boolean };
+/** After all dates. */
+const NEVER = '~';
 
 /**
  * The levels of a symbol, and of the shares that it is exchanged into, as one chain; what ends in
- * cash ends with a level of that.
+ * cash ends with a level of that. Those of a member of the universe end with the exchange.
  */
-export function readSymbolLevels(database: Database, symbol: string, wanted: Wanted): Levels {
-  return readChain(database, symbol, wanted).levels;
-}
-
-/** The levels of a symbol as a member of the universe: an exchange is its last. */
-export function readMemberLevels(database: Database, symbol: string, wanted: Wanted): Levels {
-  const { levels, exchangedOn } = readChain(database, symbol, wanted);
-  if (exchangedOn === null) return levels;
-  const last = levels.findIndex(({ date }) => date >= exchangedOn);
-  return last < 0
-    ? levels
-    : levels.slice(0, last + 1).map((own, place) => ({ ...own, isEnd: place === last }));
-}
-
-/** What some symbols are exchanged into, each with the date since which its levels are those. */
-export function chainLinks(database: Database, symbols: readonly string[], span: DateSpan) {
-  const since = { after: span.from, upTo: span.to };
-  return exchangesBetween(latestPrices(database), symbols, since)
-    .filter(({ into, remains }) => into !== '' && remains === 0)
-    .map(({ into, date }) => ({ symbol: into, date }));
-}
-
-function readChain(database: Database, first: string, { paysDividends, from, to }: Wanted) {
+export function readSymbolLevels(
+  database: Database,
+  first: string,
+  {
+    paysDividends,
+    isMember = false,
+    from,
+    to,
+  }: DateSpan & Record<'paysDividends', boolean> & { isMember?: boolean },
+): Levels {
   const prices = latestPrices(database);
   let [symbol, bars] = [first, barsBetween(database, first, { from, to })];
-  let after = bars[0]?.date ?? to;
+  let [after, exchangedOn] = [bars[0]?.date ?? to, NEVER];
   const chain: BenchmarkBar[] = [];
-  const exchanges: ShareExchange[] = [];
-  const splits: ReturnType<typeof splitsBetween> = [];
-  const dividends: { exDate: CalendarDate; cash: number }[] = [];
+  const events = {
+    splits: [] as Split[],
+    dividends: [] as CashDividend[],
+    exchanges: [] as ShareExchange[],
+  };
   const addUpTo = (upTo: CalendarDate) => {
-    splits.push(...splitsBetween(prices, [symbol], { after, upTo }));
-    if (!paysDividends) return;
-    for (const dividend of dividendsBetween(prices, [symbol], { after, upTo }))
-      dividends.push({
-        exDate: dividend.exDate,
-        cash: approximateCashPerShare(dividend) / MILLIONTHS,
-      });
+    const since = { after, upTo };
+    events.splits.push(...splitsBetween(prices, [symbol], since));
+    for (const dividend of paysDividends ? dividendsBetween(prices, [symbol], since) : [])
+      events.dividends.push({ exDate: dividend.exDate, cash: dollarsOf(dividend) });
   };
   const known = exchangesBetween(prices, [symbol], { after, upTo: to });
-  let exchangedOn: CalendarDate | null = null;
   for (const rows of Map.groupBy(known, (row) => `${row.date} ${row.symbol}`).values()) {
     const [{ date, symbol: old } = { date: '', symbol: '' }] = rows;
     if (old !== symbol) continue;
     const remains = rows.every((row) => row.remains === 1);
     const next = remains ? undefined : rows.find(({ into }) => into !== '');
-    const cash = rows.reduce((sum, row) => sum + dollarsPerShare(database, row, next), 0);
-    exchanges.push({ date, ratio: remains ? 1 : next ? ratioOf(next) : 0, cash });
+    let cash = 0;
+    for (const row of rows)
+      cash +=
+        dollarsOf({ ...row, basis: 'as_paid' }) + (row === next ? 0 : valueBrought(database, row));
+    events.exchanges.push({ date, ratio: remains ? 1 : next ? sharesPerOld(next) : 0, cash });
     if (remains) continue;
-    exchangedOn ??= date;
+    if (exchangedOn === NEVER) exchangedOn = date;
     chain.push(...bars.filter((bar) => bar.date < date));
     addUpTo(date);
-    // Cash is a share that is worth a dollar.
-    [symbol, after, bars] = [next?.into ?? '', date, [{ date, open: 1, close: 1 }]];
-    if (next) bars = barsBetween(database, symbol, { from: date, to }).filter(isFrom(date));
+    [symbol, after] = [next?.into ?? '', date];
+    bars = next
+      ? barsBetween(database, symbol, { from: date, to }).filter((bar) => bar.date >= date)
+      : [{ date, open: 1, close: 1 }]; // cash is a share that is worth a dollar
   }
   addUpTo(to);
-  chain.push(...bars);
-  return { levels: symbolLevels(chain, { splits, dividends, exchanges }), exchangedOn };
+  const levels = symbolLevels([...chain, ...bars], events);
+  if (!isMember) return levels;
+  const last = levels.find(({ date }) => date >= exchangedOn)?.date ?? NEVER;
+  return levels
+    .filter(({ date }) => date <= last)
+    .map((level) => ({ ...level, isEnd: level.date === last }));
 }
 
-const isFrom = (from: CalendarDate) => (bar: BenchmarkBar) => bar.date >= from;
-
-function ratioOf(row: StoredExchange): number {
-  const [newShares, oldShares] = exchangeRatio(row).map(Number);
-  return (newShares ?? 0) / (oldShares ?? 1);
+function dollarsOf(paid: Parameters<typeof approximateCashPerShare>[0]): number {
+  return approximateCashPerShare(paid) / MILLIONTHS;
 }
 
-/** What a row pays on an old share, with the value of its new ones unless the chain goes on there. */
-function dollarsPerShare(
-  database: Database,
-  row: StoredExchange,
-  next: StoredExchange | undefined,
-): number {
-  const { cash, splits, date, into } = row;
-  const paid = approximateCashPerShare({ cash, basis: 'as_paid', splits }) / MILLIONTHS;
-  if (into === '' || row === next) return paid;
+/** The value of the new shares for an old one at the close of that date, or the one nearest to it. */
+function valueBrought(database: Database, row: StoredExchange): number {
+  const { date, into } = row;
   const around = { from: date, to: addDays(date, MAX_STILL_DAYS) };
-  const bars = barsBetween(database, into, around).filter(isFrom(addDays(date, -MAX_STILL_DAYS)));
-  const bar = bars.findLast((own) => own.date <= date) ?? bars[0];
-  return paid + (bar === undefined ? 0 : ratioOf(row) * (bar.close ?? bar.open));
+  const bars = barsBetween(database, into, around);
+  const near = bars.filter((bar) => bar.date >= addDays(date, -MAX_STILL_DAYS));
+  const bar = near.findLast((own) => own.date <= date) ?? near[0];
+  return bar === undefined ? 0 : sharesPerOld(row) * (bar.close ?? bar.open);
 }

@@ -5,6 +5,7 @@ import { list } from '#text/sentences.ts';
 import type { Figure } from '../statistics/figure.ts';
 import {
   buyLot,
+  type CashAction,
   countShares,
   exchangeLots,
   type LotBook,
@@ -132,8 +133,6 @@ interface Accounts {
   isWhole: boolean;
 }
 
-type CashAction = LedgerAction & { change: Money };
-
 /**
  * Applies a day's actions; an opening has none, but lots. The cost or proceeds of a trade are the
  * change in cash, so the profit includes everything that an order is charged beside its price.
@@ -147,28 +146,30 @@ function applyDay(
   for (const { symbol, date: boughtOn, quantity, cost } of lots)
     buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
   let cash = openingCash;
-  const changes = actions.map((action): CashAction => {
+  const changes = actions.map((action) => {
     const change = asMoney(action.cash - cash);
     cash = action.cash;
     return { ...action, change };
   });
   for (const [place, action] of changes.entries()) {
+    if (!hasShares(action)) continue;
     const { symbol, actionType, change } = action;
-    if (symbol === null) continue;
     const own = symbolTrading(trading, symbol);
     own.cash = asMoney(own.cash + change);
     if (actionType === 'dividend') {
       own.dividends = asMoney(own.dividends + change);
       trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
     } else if (actionType === 'exchange') {
-      const after = changes.slice(place + 1);
-      const end = after.findIndex((other) => other.actionType !== 'received');
-      applyExchange(accounts, action, {
-        date,
-        received: after.slice(0, end < 0 ? undefined : end),
-      });
-    } else if (actionType !== 'received') applyAction(accounts, action, { date, change, own });
+      const after = changes.slice(place + 1).filter(hasShares);
+      const next = after.findIndex((one) => one.actionType !== 'received');
+      const received = next < 0 ? after : after.slice(0, next);
+      applyExchange(accounts, action, { date, received });
+    } else if (actionType !== 'received') applyAction(accounts, action, { date, own });
   }
+}
+
+function hasShares(action: LedgerAction & { change: Money }): action is CashAction {
+  return action.symbol !== null && action.amount !== null;
 }
 
 function symbolTrading({ symbols }: Trading, symbol: string): SymbolTrading {
@@ -184,21 +185,15 @@ function symbolTrading({ symbols }: Trading, symbol: string): SymbolTrading {
  */
 function applyExchange(
   { book, trading, isWhole }: Accounts,
-  { symbol, amount: left, open = 0, change: cash }: CashAction,
-  { date, received }: { date: CalendarDate; received: readonly CashAction[] },
+  exchange: CashAction,
+  when: { date: CalendarDate; received: readonly CashAction[] },
 ): void {
-  if (symbol === null || left === null) return;
-  const arrivals = received.map((one) => ({
-    ...{ symbol: one.symbol ?? '', whole: one.amount ?? 0, cash: one.change },
-    ...{ ratio: one.ratio ?? 0, open: one.open ?? 0 },
-  }));
-  const exchange = { date, left, cash, open, arrivals };
-  const { trips, profit, arrived } = exchangeLots(book, symbol, exchange);
-  const old = symbolTrading(trading, symbol);
+  const { trips, profit, arrived } = exchangeLots(book, exchange, when);
+  const old = symbolTrading(trading, exchange.symbol);
   trading.roundTrips.push(...trips);
   old.realised = sumMoney([old.realised, profit, ...trips.map(tripProfit)]);
   trading.fractionProfit = sumMoney([trading.fractionProfit, profit]);
-  for (const { symbol: into, cost, value, profit: gain } of arrived) {
+  for (const { into, cost, value, profit: gain } of arrived) {
     const own = symbolTrading(trading, into);
     const moved = isWhole ? cost : value;
     old.cash = asMoney(old.cash + moved);
@@ -210,10 +205,9 @@ function applyExchange(
 
 function applyAction(
   { book, trading }: Accounts,
-  { actionType, symbol, amount, price }: LedgerAction,
-  { date, change, own }: { date: CalendarDate; change: Money; own: SymbolTrading },
+  { actionType, symbol, amount, price, change }: CashAction,
+  { date, own }: { date: CalendarDate; own: SymbolTrading },
 ): void {
-  if (symbol === null || amount === null) return;
   if (actionType === 'split') {
     const profit = splitLots(book, symbol, { date, added: amount, cash: change, price });
     trading.fractionProfit = asMoney(trading.fractionProfit + profit);

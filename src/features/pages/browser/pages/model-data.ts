@@ -72,16 +72,14 @@ export function parseTrades(csv: string): Trade[] {
   );
 }
 
-const EXCHANGES = {
-  exchange: 'Exchange: so many shares left (none in a spin-off), each for the price in cash.',
-  received:
-    'Received: whole shares that an exchange brought; a fraction of a share was paid in cash at the price.',
-};
+const EXCHANGES = [
+  ['exchange', 'Exchange: so many shares left, and each paid the price.'],
+  ['received', 'Received: whole shares; a fraction was paid at the price.'],
+] as const;
 
 /** A sentence for each kind of action of an exchange that a table has. */
 export function exchangeWords(kinds: readonly (string | null)[]): string {
-  const known = Object.entries(EXCHANGES).filter(([kind]) => kinds.includes(kind));
-  return known.map(([, words]) => words).join(' ');
+  return EXCHANGES.flatMap(([kind, words]) => (kinds.includes(kind) ? words : [])).join(' ');
 }
 
 /** What a view shows, as the service defines it, in a line below. */

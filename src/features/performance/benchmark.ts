@@ -47,7 +47,7 @@ interface Level {
   date: CalendarDate;
   open: number;
   close: number;
-  /** Whether it was exchanged that morning, and is no member of the universe any more. */
+  /** Whether it was exchanged that morning, and is not a member of the universe any more. */
   isEnd?: boolean;
 }
 

@@ -4,14 +4,23 @@ import type { Reader } from '#database/database.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { splitRatio } from '#trading/market.ts';
 import { sharesPerOld } from '#trading/morning.ts';
-import type { LedgerDay } from './queries.ts';
+import type { ActionType } from '#domain/vocabulary.ts';
+import type { Money } from '#money/money.ts';
 
-/** Of an exchange, and of what was received. */
-export interface ExchangeTerms {
-  /** The value of a share at the open of that morning, as shares counted on the date. */
-  open: number;
-  /** New shares for an old one, of what was received. */
-  ratio: number;
+/** One action with the cash after it. */
+export interface LedgerAction {
+  actionType: ActionType;
+  symbol: string | null;
+  amount: number | null;
+  price: Money | null;
+  cash: Money;
+  /**
+   * Of an exchange, and of what was received: the value of a share at the open of that morning, as
+   * shares counted on the date.
+   */
+  open?: number;
+  /** Of what was received: new shares for an old one. */
+  ratio?: number;
 }
 
 /**
@@ -20,7 +29,7 @@ export interface ExchangeTerms {
  */
 export function explainExchanges(
   reader: Reader,
-  { sessionId, actions }: Pick<LedgerDay, 'sessionId' | 'actions'>,
+  { sessionId, actions }: { sessionId: number; actions: readonly LedgerAction[] },
 ): void {
   if (actions.every(({ actionType }) => actionType !== 'exchange')) return;
   const { prices, splits, exchanges } = readEvidence(reader, sessionId);

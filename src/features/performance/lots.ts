@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { type Money, asMoney } from '#money/money.ts';
-import type { LedgerAction } from './queries.ts';
+import type { LedgerAction } from './exchange-evidence.ts';
 
 /** An action on some shares, and how it changed the cash. */
 export type CashAction = LedgerAction & { symbol: string; amount: number; change: Money };
@@ -132,7 +132,7 @@ function portion(amount: Money, part: number, whole: number): Money {
 }
 
 /**
- * Exchanges lots. Cash alone is a sale of them all, which makes round trips. Otherwise their cost is
+ * Exchanges lots. Only cash is a sale of them all, which makes round trips. Otherwise their cost is
  * divided by value at the opens of that morning, among the old shares that remain, the cash and the
  * entitlements with their fractions; a fraction is then sold for its cash. Without any value it
  * stays with what remains, or goes to the first arrival. Lots keep their dates.
@@ -146,21 +146,22 @@ export function exchangeLots(
   const quantity = countShares(lots);
   if (received.length === 0) {
     const trips = sellLots(book, symbol, { date, quantity, proceeds: change });
-    return { trips, profit: asMoney(0), arrived: [] };
+    return { trips, parts: [] };
   }
   const remains = amount === 0;
-  const brought = received.map(({ ratio = 0, open: own = 0 }) => quantity * ratio * own);
+  const brought = received.map((one) => quantity * (one.ratio ?? 0) * (one.open ?? 0));
   const values = [remains ? quantity * open : 0, change, ...brought];
   if (!values.some((value) => value > 0)) values[remains ? 0 : 2] = 1;
-  const [kept = [], sold = [], ...parts] = divideLots(lots, values);
+  const [kept = [], sold = [], ...divided] = divideLots(lots, values);
   if (remains) book.set(symbol, kept);
   else book.delete(symbol);
   const arrived = received.map((one, place) => {
-    const [own = [], value = 0] = [parts[place], brought[place]];
+    const [own = [], value = 0] = [divided[place], brought[place]];
     const profit = receiveLots(book, own, { ...one, date });
-    return { into: one.symbol, value: Math.round(value), cost: sumCost(own), profit };
+    return { symbol: one.symbol, value: Math.round(value), cost: sumCost(own), profit };
   });
-  return { trips: [], profit: asMoney(change - sumCost(sold)), arrived };
+  const paid = { symbol, value: 0, cost: 0, profit: change - sumCost(sold) };
+  return { trips: [], parts: [paid, ...arrived] };
 }
 
 export function sumCost(lots: readonly Lot[]): Money {
@@ -192,10 +193,7 @@ function receiveLots(
   const quantity = shares * Math.max(0, 1 - whole / (shares * ratio));
   const trips = sellLots(own, symbol, { date, quantity, proceeds: change });
   const lots = [...(book.get(symbol) ?? []), ...rescale(own.get(symbol) ?? [], whole)];
-  if (lots.length > 0)
-    book.set(
-      symbol,
-      lots.sort((one, other) => one.date.localeCompare(other.date)),
-    );
+  lots.sort((one, other) => one.date.localeCompare(other.date));
+  if (lots.length > 0) book.set(symbol, lots);
   return sumMoney(trips.map(tripProfit));
 }

@@ -1,5 +1,5 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
-import { type ActionType, actionTypes } from '#domain/vocabulary.ts';
+import { actionTypes } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
 import { dateBounds, pickIds, type JobWindow, type DateWindow } from '#database/session-filters.ts';
 import type { Database, Reader } from '#database/database.ts';
@@ -18,7 +18,7 @@ import {
 import { sumSql } from '#database/usage.ts';
 import { findStaleDays } from '#database/stale.ts';
 import { knownRuns, type Run } from '#database/records/model-records.ts';
-import { explainExchanges, type ExchangeTerms } from './exchange-evidence.ts';
+import { explainExchanges, type LedgerAction } from './exchange-evidence.ts';
 import { type OpeningLot, openingLots } from './opening-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */
@@ -129,15 +129,6 @@ const LEDGER = query(
     amount,
   ],
 );
-
-/** One action with the cash after it. */
-export interface LedgerAction extends Partial<ExchangeTerms> {
-  actionType: ActionType;
-  symbol: string | null;
-  amount: number | null;
-  price: Money | null;
-  cash: Money;
-}
 
 /** A model-day's ledger: its starting state, its actions and its close. */
 export interface LedgerDay {

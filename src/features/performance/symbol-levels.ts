@@ -82,12 +82,10 @@ function dollarsOf(paid: Parameters<typeof approximateCashPerShare>[0]): number 
   return approximateCashPerShare(paid) / MILLIONTHS;
 }
 
-/** The value of the new shares for an old one at the close of that date, or the one nearest to it. */
+/** The value of the new shares for an old one at the close of that date, otherwise the next, otherwise the last. */
 function valueBrought(database: Database, row: StoredExchange): number {
   const { date, into } = row;
-  const around = { from: date, to: addDays(date, MAX_STILL_DAYS) };
-  const bars = barsBetween(database, into, around);
-  const near = bars.filter((bar) => bar.date >= addDays(date, -MAX_STILL_DAYS));
-  const bar = near.findLast((own) => own.date <= date) ?? near[0];
+  const bars = barsBetween(database, into, { from: date, to: addDays(date, MAX_STILL_DAYS) });
+  const bar = bars.find((own) => own.date >= date) ?? bars[0];
   return bar === undefined ? 0 : sharesPerOld(row) * (bar.close ?? bar.open);
 }

@@ -16,7 +16,7 @@ import {
   sumMoney,
   tripProfit,
 } from './lots.ts';
-import type { LedgerAction, LedgerDay } from './queries.ts';
+import type { LedgerDay } from './queries.ts';
 
 /** Calendar days from purchase to sale; 0 within one day. */
 export function holdingDays({ buyDate, sellDate }: RoundTrip): number {
@@ -146,13 +146,13 @@ function applyDay(
   for (const { symbol, date: boughtOn, quantity, cost } of lots)
     buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
   let cash = openingCash;
-  const changes = actions.map((action) => {
+  const changes = actions.flatMap((action): CashAction[] => {
+    const { symbol, amount } = action;
     const change = asMoney(action.cash - cash);
     cash = action.cash;
-    return { ...action, change };
+    return symbol === null || amount === null ? [] : [{ ...action, symbol, amount, change }];
   });
   for (const [place, action] of changes.entries()) {
-    if (!hasShares(action)) continue;
     const { symbol, actionType, change } = action;
     const own = symbolTrading(trading, symbol);
     own.cash = asMoney(own.cash + change);
@@ -160,16 +160,11 @@ function applyDay(
       own.dividends = asMoney(own.dividends + change);
       trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
     } else if (actionType === 'exchange') {
-      const after = changes.slice(place + 1).filter(hasShares);
-      const next = after.findIndex((one) => one.actionType !== 'received');
-      const received = next < 0 ? after : after.slice(0, next);
+      const next = changes.findIndex((one, at) => at > place && one.actionType !== 'received');
+      const received = changes.slice(place + 1, next < 0 ? undefined : next);
       applyExchange(accounts, action, { date, received });
     } else if (actionType !== 'received') applyAction(accounts, action, { date, own });
   }
-}
-
-function hasShares(action: LedgerAction & { change: Money }): action is CashAction {
-  return action.symbol !== null && action.amount !== null;
 }
 
 function symbolTrading({ symbols }: Trading, symbol: string): SymbolTrading {
@@ -188,18 +183,17 @@ function applyExchange(
   exchange: CashAction,
   when: { date: CalendarDate; received: readonly CashAction[] },
 ): void {
-  const { trips, profit, arrived } = exchangeLots(book, exchange, when);
+  const { trips, parts } = exchangeLots(book, exchange, when);
   const old = symbolTrading(trading, exchange.symbol);
   trading.roundTrips.push(...trips);
-  old.realised = sumMoney([old.realised, profit, ...trips.map(tripProfit)]);
-  trading.fractionProfit = sumMoney([trading.fractionProfit, profit]);
-  for (const { into, cost, value, profit: gain } of arrived) {
-    const own = symbolTrading(trading, into);
+  old.realised = sumMoney([old.realised, ...trips.map(tripProfit)]);
+  for (const { symbol, cost, value, profit } of parts) {
+    const own = symbolTrading(trading, symbol);
     const moved = isWhole ? cost : value;
     old.cash = asMoney(old.cash + moved);
     own.cash = asMoney(own.cash - moved);
-    own.realised = asMoney(own.realised + gain);
-    trading.fractionProfit = asMoney(trading.fractionProfit + gain);
+    own.realised = asMoney(own.realised + profit);
+    trading.fractionProfit = asMoney(trading.fractionProfit + profit);
   }
 }
 

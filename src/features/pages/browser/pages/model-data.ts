@@ -1,7 +1,7 @@
 import { csvRows } from '#text/csv.ts';
 import { isPublished } from '../address.ts';
 import { get, fetchText } from '../api.ts';
-import { h } from '../element.ts';
+import { type Child, h } from '../element.ts';
 import { pageQuery } from '../filters.ts';
 import type { Details, ModelReport, Performance } from '../../responses.ts';
 
@@ -72,14 +72,15 @@ export function parseTrades(csv: string): Trade[] {
   );
 }
 
-const EXCHANGES = [
-  ['exchange', 'Exchange: so many shares left, and each paid the price.'],
-  ['received', 'Received: whole shares; a fraction was paid at the price.'],
-] as const;
+const EXCHANGES = {
+  exchange: 'Exchange: so many shares left, and each paid the price. ',
+  received: 'Received: whole shares; a fraction was paid at the price.',
+};
 
 /** A sentence for each kind of action of an exchange that a table has. */
-export function exchangeWords(kinds: readonly (string | null)[]): string {
-  return EXCHANGES.flatMap(([kind, words]) => (kinds.includes(kind) ? words : [])).join(' ');
+export function exchangeNote(kinds: readonly (string | null)[]): Child {
+  const known = Object.entries(EXCHANGES).filter(([kind]) => kinds.includes(kind));
+  return known.length > 0 && h('p.quiet', ...known.map(([, words]) => words));
 }
 
 /** What a view shows, as the service defines it, in a line below. */

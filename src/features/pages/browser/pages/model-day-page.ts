@@ -25,7 +25,7 @@ import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitionList, lazyFold, link, localTime, notFound, section } from '../ui.ts';
 import { textBlock, thread } from './conversation.ts';
 import { documentsShown } from './data.ts';
-import { exchangeWords } from './model-data.ts';
+import { exchangeNote } from './model-data.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
 export const showModelDay: Page = async (host, params, signal) => {
@@ -285,10 +285,9 @@ function countChange(shares: number): string {
  * happened.
  */
 function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
-  const words = exchangeWords(records.map(({ action_type: type }) => type));
   return section(
     'Trades',
-    words !== '' && h('p.quiet', words),
+    exchangeNote(records.map(({ action_type: type }) => type)),
     table<ResultsRecord>({
       caption: 'Trades of the day',
       rows: records.filter(({ action_type: type }) => type !== 'no_trade'),

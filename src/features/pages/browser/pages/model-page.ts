@@ -25,7 +25,7 @@ import { lazyFold, link, notFound, section, viewedFile, definitionList } from '.
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
 import {
-  exchangeWords,
+  exchangeNote,
   type ModelData,
   loadModelData,
   meaningLine,
@@ -54,10 +54,9 @@ import { modelDayPath } from '../../paths.ts';
 /** Every executed order, split, dividend and exchange of a model, newest first. */
 function tradesTable({ report, trades }: ModelData): HTMLElement {
   const { model } = report;
-  const words = exchangeWords(trades.map(({ side }) => side));
   return section(
     'Trades',
-    words !== '' && h('p.quiet', words),
+    exchangeNote(trades.map(({ side }) => side)),
     table<Trade>({
       caption: `Trades of ${model}`,
       rows: trades.toReversed(),

@@ -4,12 +4,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
+import { money } from '../../src/core/money/money.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
 import {
   benchmarkReturns,
   equalWeightLevels,
   memberLevels,
 } from '../../src/features/performance/benchmark.ts';
+import { exchangeLots, sumCost } from '../../src/features/performance/lots.ts';
 import { readSymbolLevels } from '../../src/features/performance/symbol-levels.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
 import { readExchanges } from '../support/exchanges.ts';
@@ -311,4 +313,30 @@ test('after all is lost a benchmark has no return, not a wrong one', () => {
     ...{ startDate: day === '10' ? null : '2025-11-10', paysDividends: true },
   }));
   assert.deepEqual(benchmarkReturns({ withDividends: levels, ofPrices: levels }, days), [-1, null]);
+});
+
+test('without any value the cost goes with the shares, and none is realised', () => {
+  const action = { price: null, cash: money(0), change: money(0), open: 0 };
+  const received = {
+    ...action,
+    actionType: 'received' as const,
+    symbol: 'NEW',
+    amount: 5,
+    ratio: 1,
+  };
+  for (const [left, kept] of [
+    [5, 'NEW 500'],
+    [0, 'OLD 500, NEW 0'],
+  ] as const) {
+    const lot = { date: '2025-11-10', quantity: 5, cost: money(500) };
+    const book = new Map([['OLD', [lot]]]);
+    const old = { ...action, actionType: 'exchange' as const, symbol: 'OLD', amount: left };
+    const { parts } = exchangeLots(book, old, { date: '2025-11-11', received: [received] });
+    const costs = [...book].map(([symbol, lots]) => `${symbol} ${sumCost(lots)}`);
+    assert.equal(costs.join(', '), kept);
+    assert.deepEqual(
+      parts.map(({ profit }) => profit),
+      [0, 0],
+    );
+  }
 });

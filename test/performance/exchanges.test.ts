@@ -211,8 +211,9 @@ test('a package continues with the lots that exchanges before it left, and has t
   const script: Script = { 'a 2022-06-08': buy('FB'), 'a 2022-06-10': sell('META', 4) };
   const { prices, exchanges } = cases['a rename carries the cost and the date over'] as Case;
   const service = await serve(t, {
-    prices,
-    exchanges,
+    // GE is never held: what it becomes is in the package for the universe's curve.
+    prices: `${prices}\nGE 2022-06-08 10 10\nGE 2022-06-09 10 10\nGEV 2022-06-10 12 13`,
+    exchanges: `${exchanges}\nGE 2022-06-10 0 GEV 1 1`,
     script,
   });
   await service.runJob({ start_date: '2022-06-08', end_date: '2022-06-09' });
@@ -251,6 +252,7 @@ const CURVES = tableOf<
   cash buys more of the new one  | QQQ | QQQ 10 100, NEW 11 160, NEW 12 176               | QQQ 11 20 NEW 1 2 | 10 1, 11 1, 12 1.1
   and the dividend of that date  | PAY | PAY 10 100, NEW 11 160, NEW 12 176               | PAY 11 20 NEW 1 2 | 10 1, 11 1.1, 12 1.21
   a spin-off counts as it closes | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 44, QQQ 12 88      | QQQ 11 0 NEW 1 2 yes | 10 1, 11 1.02, 12 1.122
+  what it brought ends later     | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 44, QQQ 12 88      | QQQ 11 0 NEW 1 2 yes, NEW 12 50 | 10 1, 11 1.02, 12 1.122
   an end in cash                 | QQQ | QQQ 10 100, QQQ 11 105                           | QQQ 12 110 | 10 1, 11 1.05, 12 1.1
   two new shares for one         | QQQ | QQQ 10 100, NEW 11 33, TWO 11 44, NEW 12 66      | QQQ 11 0 NEW 2 1, QQQ 11 0 TWO 1 1 | 10 1, 11 1.1, 12 2.2
   a member leaves with it        | all | AAA 10 100, BBB 10 100, NEW 11 130, BBB 11 110, NEW 12 260, BBB 12 121 | AAA 11 0 NEW 1 1 | 10 1, 11 1.2, 12 1.32

@@ -55,6 +55,9 @@ const COVERED = `INSERT INTO stock_split_coverage VALUES ('ORLY', ?, 'alpha-vant
 const run = (sql: string, value: string) => (books: Books) =>
   void books.database.statement(sql).run(value);
 
+const exchanged = (date: string) =>
+  run("INSERT INTO exchanges VALUES ('ORLY', ?, 'NEW', 0, 1, 4, 1, 'csv', 1)", date);
+
 const nights: [name: string, learn: (books: Books) => void, expected: string[]][] = [
   ['a fall that nothing explains', () => {}, FOUND],
   ['a split', (books) => books.setSplit('ORLY', '2025-01-06', 15, 1), []],
@@ -62,6 +65,8 @@ const nights: [name: string, learn: (books: Books) => void, expected: string[]][
   ['a split of the day before', (books) => books.setSplit('ORLY', '2025-01-03', 15, 1), FOUND],
   ['a dividend of the fall', (books) => books.setDividend('ORLY', '2025-01-06', 1250), []],
   ['an ordinary dividend', (books) => books.setDividend('ORLY', '2025-01-06', 12), FOUND],
+  ['an exchange on the weekend', exchanged('2025-01-04'), []],
+  ['an exchange of the day before', exchanged('2025-01-03'), FOUND],
   ['a provider of spans that knows the night', run(SPAN, '2025-01-04'), []],
   ['a provider of spans that knows a part of the night', run(SPAN, '2025-01-05'), FOUND],
   ['a provider of symbols that was asked since', run(COVERED, '2025-01-06'), []],

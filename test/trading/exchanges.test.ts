@@ -1,28 +1,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { type Exchange, storeExchanges } from '../../src/core/database/exchanges.ts';
+import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
+import { readExchanges } from '../support/exchanges.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService } from '../support/service.ts';
 
 /** What becomes of holdings: cash, shares of another symbol, or both. */
-
-/** `GE 2025-11-11 0 GEV 1 4 yes`: symbol, date, cash, into, new for old, whether it remains. */
-function readExchanges(rows: string): Exchange[] {
-  return rows.split('\n').flatMap((row) => {
-    const [symbol, date, cash, into = '', numerator, denominator, remains] = row
-      .trim()
-      .split(/\s+/);
-    if (!symbol || !date) return [];
-    return [
-      {
-        ...{ symbol, date, into, cash: Math.round(Number(cash) * 1_000_000) },
-        ...{ numerator: numerator ? Number(numerator) : null },
-        ...{ denominator: denominator ? Number(denominator) : null, remains: remains ? 1 : 0 },
-      },
-    ];
-  });
-}
 
 async function play(
   t: TestContext,

@@ -318,8 +318,8 @@ const JUMP_RATIO = 0.3;
 export type Jump = RowOf<typeof unexplainedJumps>;
 
 /**
- * The jumps of some symbols after one date up to another that no stored split or dividend explains,
- * and of which neither a provider nor a file says that there was no split. Adjusted series have
+ * The jumps of some symbols after one date up to another that no stored split, dividend or exchange
+ * explains, and of which neither a provider nor a file says that there was no split. Adjusted series have
  * none.
  *
  * Every bar is compared with the one before it, and only of a jump more is looked up. From a
@@ -342,6 +342,8 @@ export const unexplainedJumps = reads(
          AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
      AND NOT EXISTS (SELECT 1 FROM stock_splits
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
+     AND NOT EXISTS (SELECT 1 FROM exchanges
+       WHERE nights.symbol IN (exchanges.symbol, into_symbol) AND exchanges.date > previous_date AND exchanges.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
        WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known

@@ -200,7 +200,7 @@ function exchangeHolding(
       ...{ actionType: 'received', symbol: row.into, amount: whole },
       ...{ price: paid, cash: portfolio.cash },
     });
-    const ratio = Number(numerator) / Number(denominator);
+    const ratio = sharesPerOld(row);
     const isLost = paid === null && rest > 0n;
     brought.push({ symbol: row.into, shares: whole, ratio, price: paid, isLost });
   }
@@ -222,6 +222,12 @@ function addShares(
   if (quantity === 0) changed.delete(symbol);
   else changed.set(symbol, quantity);
   return { cash: money(cash + paid), holdings: changed };
+}
+
+/** New shares for an old one. */
+export function sharesPerOld(row: StoredExchange): number {
+  const [newShares, oldShares] = exchangeRatio(row);
+  return Number(newShares) / Number(oldShares);
 }
 
 /** New shares for old ones, in the shares of both series: converted by the splits since. */

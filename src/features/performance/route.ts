@@ -73,7 +73,7 @@ const performanceQuery = v.object({
   table: wordFilter(
     ['curve', 'returns', 'trades', 'actions', 'style', 'figures'],
     'Which of the tables, as CSV: the curve; daily returns, a row for each date and a column for each model, with the ' +
-      'benchmark last; the orders and dividends; these with the splits; the factors of each return; or the figures. ' +
+      'benchmark last; the orders and dividends; these with the splits and exchanges; the factors of each return; or the figures. ' +
       'With by=entry, all but the orders are of entries, of the mean of their runs.',
   ),
 });
@@ -245,14 +245,14 @@ function meanCell(name: string, rows: readonly Readonly<Record<string, unknown>>
 }
 
 /**
- * A row per executed order and per dividend, with `table=actions` also per split, by model, date
- * and action.
+ * A row per executed order and per dividend, with `table=actions` also per split and exchange, by
+ * model, date and action.
  */
 function* tradeRows({ database }: Context, query: Query) {
   for (const { days, family: entry } of readCountedDays(database, query).runs) {
     if (days.length === 0) continue;
     for (const change of readChanges(database, days)) {
-      if (change.side !== 'split' || query.table === 'actions')
+      if (query.table === 'actions' || /^(buy|sell|dividend)$/.test(change.side))
         yield { ...tradeRow(change), entry };
     }
   }

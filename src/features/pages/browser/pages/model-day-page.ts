@@ -25,6 +25,7 @@ import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitionList, lazyFold, link, localTime, notFound, section } from '../ui.ts';
 import { textBlock, thread } from './conversation.ts';
 import { documentsShown } from './data.ts';
+import { exchangeNote } from './model-data.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
 export const showModelDay: Page = async (host, params, signal) => {
@@ -280,11 +281,13 @@ function countChange(shares: number): string {
 }
 
 /**
- * The executed orders, splits and dividends of one model-day, in the order in which they happened.
+ * The executed orders, splits, dividends and exchanges of one model-day, in the order in which they
+ * happened.
  */
 function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
   return section(
     'Trades',
+    exchangeNote(records.map(({ action_type: type }) => type)),
     table<ResultsRecord>({
       caption: 'Trades of the day',
       rows: records.filter(({ action_type: type }) => type !== 'no_trade'),

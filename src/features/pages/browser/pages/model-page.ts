@@ -24,7 +24,13 @@ import { type Page, heading } from '../router.ts';
 import { lazyFold, link, notFound, section, viewedFile, definitionList } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
-import { type ModelData, loadModelData, meaningLine, type Trade } from './model-data.ts';
+import {
+  exchangeNote,
+  type ModelData,
+  loadModelData,
+  meaningLine,
+  type Trade,
+} from './model-data.ts';
 import { notices } from './leaderboard.ts';
 import {
   modelFigures,
@@ -45,11 +51,12 @@ import { equityCurves, usualStart } from './equity-curves.ts';
 import { highest } from '../plot/scale.ts';
 import { modelDayPath } from '../../paths.ts';
 
-/** Every executed order, split and dividend of a model, newest first. */
+/** Every executed order, split, dividend and exchange of a model, newest first. */
 function tradesTable({ report, trades }: ModelData): HTMLElement {
   const { model } = report;
   return section(
     'Trades',
+    exchangeNote(trades.map(({ side }) => side)),
     table<Trade>({
       caption: `Trades of ${model}`,
       rows: trades.toReversed(),

@@ -32,6 +32,8 @@ export interface Dividend {
   symbol: string;
   exDate: CalendarDate;
   cash: number;
+  /** Whether its amount is right, however large, 1 or 0; null or undefined where that is not said. */
+  confirmed?: number | null;
 }
 
 /** One response or file: its dividends, and the spans for which it names all of them. */
@@ -51,13 +53,16 @@ export const DIVIDEND_COLUMNS = {
 const UPSERT_DIVIDEND = `
   INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
-    written = excluded.written
+    written = excluded.written, confirmed = FALSE
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
+/** No model-day reads it, so it is no revision. */
+const CONFIRM_DIVIDEND =
+  'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
 
 /**
  * Stores a list of dividends within the caller's transaction. Several payments of one ex-date add
  * up; the list replaces what was stored: within its spans, a dividend that it does not name is
- * removed. Returns how many rows are new, changed or gone.
+ * removed. What was confirmed stays so while its amount is the same. Returns how many rows are new, changed or gone.
  */
 export function storeDividends(
   database: Database,
@@ -77,8 +82,12 @@ export function storeDividends(
         changed += Number(remove.run(span.symbol, exDate).changes);
   const upsert = database.statement(UPSERT_DIVIDEND);
   const number = nextWrite(database);
-  for (const { symbol, exDate, cash } of sums.values())
-    changed += Number(upsert.run(symbol, exDate, cash, basis, stamp.source, number).changes);
+  const confirm = database.statement(CONFIRM_DIVIDEND);
+  for (const { symbol, exDate, cash, confirmed = null } of sums.values()) {
+    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number);
+    const settled = confirmed === null ? 0 : confirm.run(symbol, exDate, confirmed).changes;
+    changed += Number(Number(stored.changes) + Number(settled) > 0);
+  }
   for (const span of spans) dividendSpans.add(database, span, stamp);
   return changed;
 }
@@ -133,6 +142,7 @@ export const MAX_NIGHT_DAYS = 14;
 const CLOSE_BEFORE = query(
   `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
    WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
+     AND NOT EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND confirmed)
      AND (price_data.written > ?3 OR EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND dividends.written > ?3))
    ORDER BY date DESC LIMIT 1`,
   { closeDate: text, close: real },
@@ -140,7 +150,8 @@ const CLOSE_BEFORE = query(
 
 /**
  * The dividends of some symbols that are new or were changed since a write, or whose close before
- * the ex-date is or was, each with that close; without those of which it is not known.
+ * the ex-date is or was, each with that close; without those that are confirmed, or of which it is
+ * not known.
  */
 export function dividendsSince(reader: Reader, symbols: readonly string[], write: number) {
   const always = { after: '', upTo: '9999-12-31' };
@@ -318,7 +329,7 @@ const JUMP_RATIO = 0.3;
 export type Jump = RowOf<typeof unexplainedJumps>;
 
 /**
- * The jumps of some symbols after one date up to another that no stored split or dividend explains,
+ * The jumps of some symbols after one date up to another that no stored split, dividend or exchange explains,
  * and of which neither a provider nor a file says that there was no split. Adjusted series have
  * none.
  *
@@ -340,6 +351,8 @@ export const unexplainedJumps = reads(
    WHERE NOT EXISTS (SELECT 1 FROM dividends
        WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date
          AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
+     AND NOT EXISTS (SELECT 1 FROM exchanges AS exchange
+       WHERE exchange.symbol = nights.symbol AND exchange.date > previous_date AND exchange.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_splits
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked

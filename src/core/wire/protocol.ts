@@ -82,6 +82,11 @@ export interface Brief {
     cash: number;
     received: { symbol: string; perShare: number; shares: number; isFractionLost: boolean }[];
   }[];
+  /**
+   * What is held and has no price on this morning, the second in a row or a later one; left out when
+   * there is none.
+   */
+  unpriced?: { symbol: string; lastClose: string }[];
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   rules: MarketRules;

@@ -4,6 +4,7 @@ import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
 import { dividendsSince } from '#database/splits-and-dividends.ts';
+import { MAX_SHARE_OF_CLOSE } from '#prices/suspected.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
@@ -116,16 +117,14 @@ export async function withProgress<Summary>(
   }
 }
 
-/** Above this share of the close before it, a dividend may be something else. */
-const MAX_SHARE_OF_CLOSE = 0.25;
-
 function largeDividendWarnings(dividends: ReturnType<typeof dividendsSince>): string[] {
   const large = dividends.flatMap((dividend) => {
     const { symbol, exDate, closeDate, close } = dividend;
     const cash = approximateCashPerShare(dividend) / 1_000_000;
     return cash > MAX_SHARE_OF_CLOSE * close
       ? `  warning: the dividend of ${symbol} on ${exDate}, ${cash} per share, is above 25 % of its close of ${close}` +
-          ` on ${closeDate}; if it is wrong, import its row again with the right amount, or 0\n`
+          ` on ${closeDate}; if it is wrong, import its row again with the right amount, or 0;` +
+          ` if it is right, with yes in a column confirmed\n`
       : [];
   });
   const others = large.length - MAX_NAMED_DIVIDENDS;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { activeDays } from '../../src/features/performance/queries.ts';
-import { createSplitSearch, heldSymbols } from '../../src/features/performance/holdings-queries.ts';
+import { heldSymbols } from '../../src/core/database/suspicion-queries.ts';
+import { createSuspicionSearch } from '../../src/core/prices/suspected.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
 import { jumpWarnings, currentWarnings } from '../../src/core/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
@@ -43,13 +44,17 @@ async function booksOf(
 const suspected = ({ database }: Books) =>
   [...activeDays(database, ['model-a'], {})]
     .flatMap(([model, days]) =>
-      createSplitSearch(database, heldSymbols(database), { from: '', to: '~' })(days).map(
+      createSuspicionSearch(database, heldSymbols(database), { from: '', to: '~' })(days).map(
         (one) => ({ ...one, model }),
       ),
     )
-    .map(({ model, date, jump }) => `${model} ${date} ${jump.symbol} ${jump.date} ${jump.open}`);
+    .map(({ model, kind, symbol, date, to, days }) => {
+      const on = days.length > 1 ? `${days.length} days` : days[0]?.date;
+      return `${model} ${on} ${symbol} ${date} ${kind === 'split' ? '' : `${kind} `}${to}`;
+    });
 
 const FOUND = ['model-a 2025-01-06 ORLY 2025-01-06 90'];
+const LARGE = ['model-a 2025-01-06 ORLY 2025-01-06 dividend 1250'];
 const SPAN = `INSERT INTO stock_split_spans VALUES ('ORLY', 'massive', ?, '2025-01-10', 't')`;
 const COVERED = `INSERT INTO stock_split_coverage VALUES ('ORLY', ?, 'alpha-vantage', 't')`;
 const run = (sql: string, value: string) => (books: Books) =>
@@ -60,7 +65,7 @@ const nights: [name: string, learn: (books: Books) => void, expected: string[]][
   ['a split', (books) => books.setSplit('ORLY', '2025-01-06', 15, 1), []],
   ['a split on the weekend', (books) => books.setSplit('ORLY', '2025-01-04', 15, 1), []],
   ['a split of the day before', (books) => books.setSplit('ORLY', '2025-01-03', 15, 1), FOUND],
-  ['a dividend of the fall', (books) => books.setDividend('ORLY', '2025-01-06', 1250), []],
+  ['a dividend of the fall', (books) => books.setDividend('ORLY', '2025-01-06', 1250), LARGE],
   ['an ordinary dividend', (books) => books.setDividend('ORLY', '2025-01-06', 12), FOUND],
   ['a provider of spans that knows the night', run(SPAN, '2025-01-04'), []],
   ['a provider of spans that knows a part of the night', run(SPAN, '2025-01-05'), FOUND],

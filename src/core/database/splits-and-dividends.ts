@@ -55,7 +55,7 @@ const UPSERT_DIVIDEND = `
   ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
     written = excluded.written, confirmed = FALSE
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
-/** No model-day reads it, so it is no revision. */
+/** Without a revision, because no model-day reads it. */
 const CONFIRM_DIVIDEND =
   'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
 

@@ -60,7 +60,7 @@ export function othersTraded(
 }
 
 /**
- * Dividends after one date up to another that nobody confirmed and no exchange explains, with the
+ * Dividends after one date up to another that are not confirmed and that no exchange explains, with the
  * close before each, where they are above a share of it or splits convert them.
  */
 export const doubtfulDividends = reads(

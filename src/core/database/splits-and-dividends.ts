@@ -139,23 +139,30 @@ export const dividendCoverage = dividendSpans.between;
 
 /** A longer time between two closes says little about a split between them. */
 export const MAX_NIGHT_DAYS = 14;
+/** Of a dividend that is not confirmed and that no exchange explains. */
 const CLOSE_BEFORE = query(
   `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
    WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
-     AND NOT EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND confirmed)
-     AND (price_data.written > ?3 OR EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND dividends.written > ?3))
+     AND EXISTS (SELECT 1 FROM dividends AS own WHERE own.symbol = ?1 AND ex_date = ?2 AND NOT confirmed
+       AND (?3 IS NULL OR price_data.written > ?3 OR own.written > ?3))
+     AND NOT EXISTS (SELECT 1 FROM exchanges AS exchange
+       WHERE exchange.symbol = ?1 AND exchange.date > price_data.date AND exchange.date <= ?2)
    ORDER BY date DESC LIMIT 1`,
   { closeDate: text, close: real },
 );
 
 /**
- * The dividends of some symbols that are new or were changed since a write, or whose close before
- * the ex-date is or was, each with that close; without those that are confirmed, or of which it is
- * not known.
+ * The unsettled dividends of some symbols after one date up to another, each with the close before
+ * its ex-date, where one of the two is new or was changed since a write, if that is given; without
+ * those of which the close is not known.
  */
-export function dividendsSince(reader: Reader, symbols: readonly string[], write: number) {
-  const always = { after: '', upTo: '9999-12-31' };
-  return dividendsBetween(latestPrices(reader), symbols, always).flatMap((dividend) => {
+export function dividendsSince(
+  reader: Reader,
+  symbols: readonly string[],
+  { from: after, to: upTo }: DateSpan = { from: '', to: '9999-12-31' },
+  write: number | null = null,
+) {
+  return dividendsBetween(latestPrices(reader), symbols, { after, upTo }).flatMap((dividend) => {
     const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate, write);
     return before === undefined ? [] : [{ ...dividend, ...before }];
   });

@@ -37,7 +37,7 @@ import type { Availability, DatePrices } from '#prices/needs.ts';
 import { noDownloadReason, supplyPrices } from '#prices/supply.ts';
 import { readsDocuments } from '#trading/morning-documents.ts';
 import { type Market, openMarket } from '#trading/market.ts';
-import { heldSuspicions } from '#prices/suspected.ts';
+import { heldWarnings } from '#prices/suspected.ts';
 import { scheduleSliced } from '#children/turns.ts';
 import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
 import { resolveModel } from './entries.ts';
@@ -283,7 +283,7 @@ function answerWarnings({
  */
 export function addModelDayWarnings(database: Database, jobId: string): void {
   addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(answerWarnings));
-  addWarnings(database, jobId, heldSuspicions(database, jobId));
+  addWarnings(database, jobId, heldWarnings(database, jobId));
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   if (total === 0) return;

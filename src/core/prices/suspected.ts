@@ -1,22 +1,18 @@
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from '#database/database.ts';
-import { latestPrices } from '#database/price-writes.ts';
-import { dividendsBetween, type Jump, unexplainedJumps } from '#database/splits-and-dividends.ts';
+import { dividendsSince, type Jump, unexplainedJumps } from '#database/splits-and-dividends.ts';
 import {
   daysOfModels,
-  doubtfulDividends,
   type HeldSymbol,
   heldSymbols,
   holders,
-  jobSpan,
   lastBarsOf,
-  othersTraded,
 } from '#database/suspicion-queries.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import { list } from '#text/sentences.ts';
 import { approximateCashPerShare } from '#trading/morning.ts';
 
-/** What the prices look as if they do not know: splits, what a dividend was, the end of a symbol. */
+/** What the prices may not know: splits, what a dividend was, the end of a symbol. */
 
 export const suspectedKinds = ['split', 'dividend', 'end'] as const;
 
@@ -30,239 +26,176 @@ export interface Suspicion {
   from: number;
   /** The open, the cash per share, or null. */
   to: number | null;
-  /** Of an end, as far as a job's stored warning is about it. */
-  end?: LastBar;
+  /** The date of the close before, and whether prices are known to be complete after it. */
+  last?: CalendarDate;
+  isCovered?: 0 | 1;
 }
-
-/** The last bar of a symbol, and through which date its prices are known. */
-type LastBar = ReturnType<typeof lastBarsOf>[number];
 
 /** A model-day, as far as it says what a symbol was held over. */
 interface Day {
   sessionId: number;
+  jobId: string;
   date: CalendarDate;
   startDate: CalendarDate | null;
   paysDividends: boolean | 0 | 1;
 }
 
 /** With the model-days that held the symbol over it. */
-export type Suspected<Own extends Day = Day> = Suspicion & { days: Own[] };
+export type Suspected = Suspicion & { days: Day[] };
 
 /** A dividend above this share of the close before it may be something else. */
-export const MAX_SHARE_OF_CLOSE = 0.25;
+const MAX_SHARE_OF_CLOSE = 0.25;
 /** A symbol may have ended that did not trade on so many sessions on which others did. */
 const END_SESSIONS = 5;
 
-/** In the shares of their series, without those that prices contain. */
-function largeDividends(reader: Reader, symbols: readonly string[], span: DateSpan): Suspicion[] {
-  const doubtful = doubtfulDividends(reader, symbols, span, MAX_SHARE_OF_CLOSE);
-  if (doubtful.length === 0) return [];
-  const closes = new Map(doubtful.map((one) => [`${one.symbol} ${one.exDate}`, one.close]));
-  const payers = [...new Set(doubtful.map(({ symbol }) => symbol))];
-  const window = { after: span.from, upTo: span.to };
-  return dividendsBetween(latestPrices(reader), payers, window).flatMap((dividend) => {
-    const { symbol, exDate: date } = dividend;
-    const [from, to] = [closes.get(`${symbol} ${date}`), approximateCashPerShare(dividend) / 1e6];
-    return from !== undefined && to > MAX_SHARE_OF_CLOSE * from
-      ? [{ kind: 'dividend', symbol, date, from, to }]
+/** In the shares of their series; only those that changed after a write, if there is one. */
+export function largeDividends(
+  reader: Reader,
+  symbols: readonly string[],
+  span?: DateSpan,
+  write?: number,
+): Suspicion[] {
+  return dividendsSince(reader, symbols, span, write).flatMap((dividend) => {
+    const { symbol, exDate: date, close: from, closeDate: last } = dividend;
+    const to = approximateCashPerShare(dividend) / 1_000_000;
+    return to > MAX_SHARE_OF_CLOSE * from
+      ? [{ kind: 'dividend', symbol, date, from, to, last }]
       : [];
   });
-}
-
-function possibleSplits(reader: Reader, symbols: readonly string[], span: DateSpan): Suspicion[] {
-  return [...unexplainedJumps(reader, symbols, span)].map(toSuspicion);
 }
 
 export function toSuspicion({ symbol, date, previousClose: from, open: to }: Jump): Suspicion {
   return { kind: 'split', symbol, date, from, to };
 }
 
-/** Symbols that were held after their last bars. */
-function possibleEnds(reader: Reader, held: readonly HeldSymbol[]): LastBar[] {
-  const heldOn = new Map(held.map(({ symbol, lastDate }) => [symbol, lastDate]));
-  const symbols = [...heldOn.keys()];
-  return lastBarsOf(reader, symbols).filter(
-    ({ symbol, date }) => date < (heldOn.get(symbol) ?? ''),
+const possibleSplits = (reader: Reader, symbols: readonly string[], span: DateSpan) =>
+  [...unexplainedJumps(reader, symbols, span)].map(toSuspicion);
+
+/** The last bars of some symbols, from the day after on. */
+const lastBars = (reader: Reader, symbols: readonly string[]) =>
+  lastBarsOf(reader, symbols).map(
+    (bar): Suspicion => ({ kind: 'end', ...bar, date: addDays(bar.last, 1), to: null }),
   );
-}
 
 /**
- * Finds what of some model-days' figures is in doubt, because they held a symbol over it; settled by
- * whatever explains it in the prices of now. Prices are read once, for all calls.
+ * Finds what some model-days of one model held a symbol over; settled by whatever explains it in the
+ * prices of now, which are read once, for all calls.
  */
 export function createSuspicionSearch(
   reader: Reader,
   held: readonly HeldSymbol[],
   span: DateSpan,
-): <Own extends Day>(days: readonly Own[]) => Suspected<Own>[] {
+  { withSplits = true } = {},
+) {
   const symbols = held.map(({ symbol }) => symbol);
-  const nights = [
-    ...possibleSplits(reader, symbols, span),
+  const heldOn = new Map(held.map(({ symbol, lastDate }) => [symbol, lastDate]));
+  const all = [
+    ...(withSplits ? possibleSplits(reader, symbols, span) : []),
     ...largeDividends(reader, symbols, span),
+    ...lastBars(reader, symbols).filter(({ symbol, date }) => date <= (heldOn.get(symbol) ?? '')),
   ];
-  return searchIn(reader, nights, possibleEnds(reader, held));
+  return (days: readonly Day[]): Suspected[] =>
+    all.flatMap((one) => {
+      const isEnd = one.kind === 'end';
+      const least = isEnd ? END_SESSIONS : 1;
+      const over = days.filter(
+        ({ date, startDate, paysDividends }) =>
+          date >= one.date &&
+          (isEnd || (startDate ?? date) < one.date) &&
+          (one.kind !== 'dividend' || paysDividends),
+      );
+      const own = over.length < least ? null : holders(reader, over, one.symbol, isEnd);
+      const found = over.filter(({ sessionId }) => own?.has(sessionId));
+      const [first] = found.map(({ date }) => date).sort();
+      if (first === undefined || found.length < least) return [];
+      return [{ ...one, date: isEnd ? first : one.date, days: found }];
+    });
 }
 
-function searchIn(reader: Reader, nights: readonly Suspicion[], ends: readonly LastBar[]) {
-  const bySymbol = Map.groupBy(nights, ({ symbol }) => symbol);
-  return <Own extends Day>(days: readonly Own[]): Suspected<Own>[] => [
-    ...[...bySymbol.values()].flatMap((own) => heldOver(reader, own, days)),
-    ...ends.flatMap((end) => heldAfter(reader, end, days)),
-  ];
-}
+const EXCHANGES = 'symbol,date,cash,into,numerator,denominator,remains';
+const NOUNS = { split: 'possible split', dividend: 'large dividend', end: 'possible end' };
 
-/** Those of the nights of one symbol over which some model-days held it. */
-function heldOver<Own extends Day>(
-  reader: Reader,
-  nights: readonly Suspicion[],
-  days: readonly Own[],
-): Suspected<Own>[] {
-  const over = nights.map((night) => ({
-    ...night,
-    days: days.filter(
-      ({ startDate, date, paysDividends }) =>
-        startDate !== null &&
-        startDate < night.date &&
-        night.date <= date &&
-        (night.kind !== 'dividend' || paysDividends),
-    ),
-  }));
-  const [first] = over;
-  const all = over.flatMap((own) => own.days);
-  if (first === undefined || all.length === 0) return [];
-  const own = holders(reader, all, first.symbol);
-  return over
-    .map((one) => ({ ...one, days: one.days.filter(({ sessionId }) => own.has(sessionId)) }))
-    .filter((one) => one.days.length > 0);
-}
-
-/** Where some model-days held a symbol over enough sessions after its last bar. */
-function heldAfter<Own extends Day>(
-  reader: Reader,
-  end: LastBar,
-  days: readonly Own[],
-): Suspected<Own>[] {
-  const { symbol, date: last, close: from } = end;
-  const later = days.filter(({ date }) => date > last);
-  if (later.length < END_SESSIONS) return [];
-  const own = holders(reader, later, symbol);
-  const held = later.filter(({ sessionId }) => own.has(sessionId));
-  const traded = othersTraded(reader, held, symbol);
-  const over = held.filter(({ sessionId }) => traded.has(sessionId));
-  const date = over.reduce((least, day) => (day.date < least ? day.date : least), '~');
-  return over.length < END_SESSIONS
-    ? []
-    : [{ kind: 'end', symbol, date, from, to: null, end, days: over }];
-}
-
-/** What each kind is called, its warning's code, and how to settle it, as commands. */
-const KINDS = {
-  split: {
-    noun: 'possible split',
-    code: 'possible_split',
-    settle: ({ symbol, date }: Suspicion) =>
-      `write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ${symbol},${date},NEW,OLD ` +
-      '(new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
-      "or run download-prices with a provider's key",
-  },
-  dividend: {
-    noun: 'large dividend',
-    code: 'possible_dividend',
-    settle: ({ symbol, date }: Suspicion) =>
-      `write a file dividends.csv with the header symbol,ex_date,amount,confirmed and a line such as ${symbol},${date},AMOUNT,yes ` +
-      '(the dollars per share as paid, 0 for no dividend) and run import-prices dividends.csv; ' +
-      `of a merger or a spin-off also exchanges.csv (symbol,date,cash,into,numerator,denominator,remains)`,
-  },
-  end: {
-    noun: 'possible end',
-    code: 'possible_end',
-    settle: ({ symbol, date }: Suspicion) =>
-      'write a file exchanges.csv with the header symbol,date,cash,into,numerator,denominator,remains and a line such as ' +
-      `${symbol},${date},CASH,,,, (cash per share, 0 if it is worthless; ${symbol},${date},,INTO,NEW,OLD, for new shares of INTO) ` +
-      'and run import-prices exchanges.csv, or import its later prices',
-  },
-} as const;
+/** How to settle something of a symbol and a date, as commands. */
+const REMEDIES: Record<Suspicion['kind'], (key: string) => string> = {
+  split: (key) =>
+    `splits.csv with the header symbol,date,numerator,denominator and a line such as ${key},NEW,OLD ` +
+    '(new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
+    "or run download-prices with a provider's key",
+  dividend: (key) =>
+    `dividends.csv with the header symbol,ex_date,amount,confirmed and a line such as ${key},AMOUNT,yes (dollars per share ` +
+    'as paid, 0 for no dividend) and run import-prices dividends.csv; ' +
+    `of a merger or a spin-off 0, and an exchanges.csv (${EXCHANGES})`,
+  end: (key) =>
+    `exchanges.csv with the header ${EXCHANGES} and a line such as ${key},CASH,,,, (cash per share, 0 if it is worthless; ` +
+    `${key},,INTO,NEW,OLD, for new shares of INTO) and run import-prices exchanges.csv, or import its later prices`,
+};
 
 /** Suspicions that are named in one sentence; the rest are only counted. */
 export const MAX_NAMED = 10;
 
-/** Some suspicions of one kind by name, and how to settle them. */
-export function describeSuspicions(some: readonly Suspicion[]): string {
-  const [first] = some;
-  const named = list(some.map(suspicionText), { most: MAX_NAMED });
-  return first === undefined ? '' : `${named}. To settle this, ${KINDS[first.kind].settle(first)}`;
+/** Some suspicions by kind, with how to settle them. */
+export function describeSuspicions<Some extends Suspicion>(all: readonly Some[]) {
+  return [...Map.groupBy(all, ({ kind }) => kind)].map(([kind, some]) => {
+    const [line] = some.map(({ symbol, date }) => REMEDIES[kind](`${symbol},${date}`));
+    const named = list(some.map(suspicionText), { most: MAX_NAMED });
+    const text = `${named}. To settle this, write a file ${line}`;
+    return { kind, some, noun: NOUNS[kind], text };
+  });
 }
 
-function suspicionText({ kind, symbol, date, from, to, end }: Suspicion): string {
-  const what = `${symbol} on ${date}`;
-  if (kind === 'split') return `${what} (${from} to ${to})`;
-  if (kind === 'dividend') return `${what} (${to} a share, after a close of ${from})`;
-  const isCovered = (end?.knownThrough ?? '') >= date;
-  return `${what} (${isCovered ? 'its last close is' : 'its file ends with'} ${from} on ${end?.date})`;
+function suspicionText({ kind, symbol, date, from, to, last, isCovered }: Suspicion): string {
+  const words = {
+    split: `${from} to ${to}`,
+    dividend: `${to} a share, after a close of ${from}`,
+    end: `${isCovered ? 'its last close is' : 'its file ends with'} ${from} on ${last}`,
+  };
+  return `${symbol} on ${date} (${words[kind]})`;
 }
 
 /** `possible split of ORLY on 2025-06-10`. */
 export function nameSuspicion({ kind, symbol, date }: Suspicion): string {
-  return `${KINDS[kind].noun} of ${symbol} on ${date}`;
+  return `${NOUNS[kind]} of ${symbol} on ${date}`;
 }
 
-/** The warning of a job of suspicions of one kind. */
-export function suspicionWarnings(some: readonly Suspicion[]): Warning[] {
-  const [first] = some;
-  if (first === undefined) return [];
-  const { noun, code } = KINDS[first.kind];
-  const by = first.kind === 'split' ? ', not confirmed by a provider' : '';
-  const message = `${upperFirst(noun)}${some.length === 1 ? '' : 's'}${by}: ${describeSuspicions(some)}`;
-  return [{ code, message, about: some.slice(0, MAX_NAMED).map(suspicionKey) }];
+/** The warnings of a job, one for each kind. */
+export function suspicionWarnings(all: readonly Suspicion[]): Warning[] {
+  return describeSuspicions(all).map(({ kind, some, noun, text }) => {
+    const by = kind === 'split' ? ', not confirmed by a provider' : '';
+    const message = `${upperFirst(noun)}${some.length === 1 ? '' : 's'}${by}: ${text}`;
+    return { code: `possible_${kind}`, message, about: some.slice(0, MAX_NAMED).map(suspicionKey) };
+  });
 }
 
-export function suspicionKey({ symbol, date, from, to, end }: Suspicion): string {
-  return [symbol, date, from, to ?? end?.date].join(' ');
+export function suspicionKey({ symbol, date, from, to, last }: Suspicion): string {
+  return [symbol, date, from, to ?? last].join(' ');
 }
 
 const upperFirst = (words: string) => words.charAt(0).toUpperCase() + words.slice(1);
 
-/** The warning with a code that asks to settle something, as it began; undefined of other codes. */
+/** What warnings with a code are about, in the plural; undefined where nothing is to be settled. */
 export function settledNoun(code: Warning['code']): string | undefined {
-  const kind = Object.values(KINDS).find((own) => own.code === code);
-  return kind && `${upperFirst(kind.noun)}s`;
+  const kind = suspectedKinds.find((own) => code === `possible_${own}`);
+  return kind && `${upperFirst(NOUNS[kind])}s`;
 }
 
 /** What of a subject of a job's stored warning is still suspected. */
 export function stillSuspected(reader: Reader, code: Warning['code'], key: string): Suspicion[] {
-  const [symbol = '', date = '', from, last = ''] = key.split(' ');
+  const [symbol = '', date = '', , last] = key.split(' ');
   const span = { from: addDays(date, -1), to: date };
   if (code === 'possible_split') return possibleSplits(reader, [symbol], span);
   if (code === 'possible_dividend') return largeDividends(reader, [symbol], span);
-  return lastBarsOf(reader, [symbol])
-    .filter((end) => end.date === last)
-    .map((end) => ({ kind: 'end', symbol, date, from: Number(from), to: null, end }));
+  return lastBars(reader, [symbol]).flatMap((own) => (own.last === last ? { ...own, date } : []));
 }
 
-/**
- * The large dividends that the model-days of a job were paid, and the symbols without prices that
- * they held: known at its end.
- */
-export function heldSuspicions(database: Database, jobId: string): Warning[] {
-  const span = jobSpan(database, jobId);
-  if (span === undefined) return [];
+/** Of the large dividends and the possible ends over which a job's model-days held symbols. */
+export function heldWarnings(database: Database, jobId: string): Warning[] {
+  const days = daysOfModels(database, jobId);
+  const isOwn = (day: Day) => day.jobId === jobId;
+  const dates = days.filter(isOwn).flatMap(({ startDate, date }) => [startDate ?? date, date]);
+  const [from = '', to = from] = [dates.sort()[0], dates.at(-1)];
   const held = heldSymbols(database);
-  const symbols = held.map(({ symbol }) => symbol);
-  const dividends = largeDividends(database, symbols, span);
-  const ends = possibleEnds(database, held);
-  if (dividends.length + ends.length === 0) return [];
-  const from = [span.from, ...ends.map(({ date }) => date)].sort()[0] ?? '';
-  const search = searchIn(database, dividends, ends);
-  const byModel = Map.groupBy(daysOfModels(database, jobId, from), ({ model }) => model);
-  const found = new Map<string, Suspicion>();
-  for (const days of byModel.values())
-    for (const one of search(days))
-      if (one.days.some((day) => day.jobId === jobId)) {
-        const key = `${one.kind} ${one.symbol} ${one.end?.date ?? one.date}`;
-        const known = found.get(key);
-        if (known === undefined || one.date < known.date) found.set(key, one);
-      }
-  return suspectedKinds.flatMap((kind) =>
-    suspicionWarnings([...found.values()].filter((one) => one.kind === kind)),
-  );
+  const search = createSuspicionSearch(database, held, { from, to }, { withSplits: false });
+  const found = [...Map.groupBy(days, ({ model }) => model).values()].flatMap(search);
+  const own = found.filter((one) => one.days.some(isOwn));
+  return suspicionWarnings([...new Map(own.map((one) => [nameSuspicion(one), one])).values()]);
 }

@@ -32,12 +32,7 @@ import { count } from '#text/sentences.ts';
 import type { Database, Reader } from '#database/database.ts';
 import { readableDocuments } from '#database/document-queries.ts';
 import { quotesOn } from '#database/market-queries.ts';
-import {
-  createSuspicionSearch,
-  describeSuspicions,
-  type Suspected,
-  suspectedKinds,
-} from '#prices/suspected.ts';
+import { createSuspicionSearch, describeSuspicions, type Suspected } from '#prices/suspected.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
@@ -57,22 +52,12 @@ interface FlagInput {
 /** Baselines that would hold every symbol of their universe. */
 const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-weight'];
 
-/** What of a symbol that was held makes figures doubtful. */
-const HELD = {
-  split: 'over a jump that may be an unknown split',
-  dividend: 'over a dividend above 25 % of the close before it',
-  end: 'that no longer trades',
-};
-
 /** What makes the figures of a model mislead even beside no other model. */
 function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: FlagInput) {
   const marks: Incomparability[] = [];
   const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
-  for (const kind of suspectedKinds) {
-    const own = terms.suspected.filter((one) => one.kind === kind);
-    if (own.length > 0)
-      mark(`suspected_${kind}`, `It held a symbol ${HELD[kind]}: ${describeSuspicions(own)}`);
-  }
+  for (const { kind, noun, text } of describeSuspicions(terms.suspected))
+    mark(`suspected_${kind}`, `It held a symbol over a ${noun}: ${text}`);
   if (terms.trades === 0 && tries > 0)
     mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
   // As its summary says it on the day on which it last bought.

@@ -385,6 +385,12 @@ test('a job warns of what its models held, and no comparison has such a model, u
     answer.sentence,
     /Left out until settled: a, b \(possible end of OLD on 2025-11-11, large dividend of FAT on 2025-11-12\)\./,
   );
+  const isEnd = async () => (await told()).some(([code]: [string]) => code === 'possible_end');
+  const later = `INSERT INTO price_data (symbol, date, open) VALUES ('OLD', '2025-11-18', 50)`;
+  database.statement(later).run();
+  assert.equal(await isEnd(), false, 'a later bar');
+  database.statement(`DELETE FROM price_data WHERE date = '2025-11-18'`).run();
+  assert.equal(await isEnd(), true);
   exchange('OLD', '2025-11-11')({ database } as Books);
   database.statement('UPDATE dividends SET confirmed = 1').run();
   const after = (await told()).map(([, words]: [string, string]) => words.split(';')[0]);
@@ -407,11 +413,13 @@ test('a job of one day warns of an end that the days before it held too', async 
     agent: scriptedAgent({ 'a 2025-11-10': [[['buy', { symbol: 'OLD', amount: 10 }]]] }),
   });
   const codes: unknown[] = [];
-  for (const date of days) {
-    const job = await service.runJob({ start_date: date, end_date: date });
+  for (const date of [...days, days[0]]) {
+    const job = await service.runJob({
+      ...{ start_date: date, end_date: date, replace_existing: true },
+    });
     codes.push(job.warning_codes?.includes('possible_end') ?? false);
   }
-  assert.deepEqual(codes, [false, false, false, false, false, true]);
+  assert.deepEqual(codes, [false, false, false, false, false, true, false]);
 });
 
 test('a bar after the last date of a job settles an end in its package too', async (t) => {

@@ -104,6 +104,7 @@ const exempt = tableOf<[places: string, why: string]>(`
   simulation_runs: left_out                                         | what a provider refused counts while the job runs
   simulation_runs,job_details: status                               | the same; the check compares the latter with the sessions, in a process of its own
   price_data,stock_splits,dividends: source written                 | a source of the same kind and a number before the same session say the same
+  dividends: confirmed                                              | what a person said of an amount; no model reads it
   price_writes: \\w+                                                | a number between the same two writes says the same
   trading_sessions: morning_write commit_write                      | a number between the same two writes says the same
   price_revisions,stock_split_revisions,dividend_revisions: \\w+    | most were replaced before any model could read them

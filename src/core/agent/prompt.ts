@@ -118,7 +118,8 @@ function documentsLine(kinds: NonNullable<Brief['documents']>): string {
   return `Documents published before this morning: ${sum(kinds)} (${named.join(', ')})`;
 }
 
-const textsByVersion: Record<Wording, typeof firstVersion> = { 1: firstVersion };
+/** The second also says of what is without a price when it last closed, which only its briefs do. */
+const textsByVersion: Record<Wording, typeof firstVersion> = { 1: firstVersion, 2: firstVersion };
 
 /** The words of a version of the wording. */
 export function conversationTexts(wording: Wording = WORDING) {
@@ -147,6 +148,7 @@ function morningReport({
   unfilled = [],
   documents = [],
   left = [],
+  unpriced = [],
 }: Brief): string {
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
@@ -154,6 +156,9 @@ function morningReport({
   const paid = dividends.map(
     ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
       `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
+  );
+  const closes = unpriced.map(
+    ({ symbol, lastClose }) => `${symbol}: its last close is of ${lastClose}`,
   );
   const prices = quotes.map(({ symbol, previousClose, open }) => {
     const known = isOpenHidden ? [previousClose] : [previousClose, open];
@@ -170,6 +175,7 @@ function morningReport({
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
     paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
     exchanges.length > 0 && `\n${exchanges.map(exchangeLine).join('\n')}`,
+    unpriced.length > 0 && `\nHeld without a price for two sessions or more:\n${closes.join('\n')}`,
     unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
@@ -235,11 +241,11 @@ function costsLine({ currency, costs }: MarketRules): string {
  * To change a text, add a version to the end of this list and keep the functions of the earlier
  * ones: the compiler asks for both in `prompt.ts` and in `core/trading/tools.ts`.
  */
-export type Wording = 1;
+export type Wording = 1 | 2;
 
-export const WORDING: Wording = 1;
+export const WORDING: Wording = 2;
 
-const wordings: readonly Wording[] = [1];
+const wordings: readonly Wording[] = [1, 2];
 
 /** A stored version; undefined for one that this program does not know. */
 export function findWording(version: number): Wording | undefined {

@@ -34,6 +34,8 @@ export const warningCodes = [
   'mixed_prices',
   'not_out_yet',
   'possible_split',
+  'possible_dividend',
+  'possible_end',
   'unread',
   'refused_answers',
   'written_calls',

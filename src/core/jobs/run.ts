@@ -37,6 +37,7 @@ import type { Availability, DatePrices } from '#prices/needs.ts';
 import { noDownloadReason, supplyPrices } from '#prices/supply.ts';
 import { readsDocuments } from '#trading/morning-documents.ts';
 import { type Market, openMarket } from '#trading/market.ts';
+import { heldWarnings } from '#prices/suspected.ts';
 import { scheduleSliced } from '#children/turns.ts';
 import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
 import { resolveModel } from './entries.ts';
@@ -277,11 +278,12 @@ function answerWarnings({
 }
 
 /**
- * Warns of the answers of a job that decided nothing, and of the stale model-days of its models,
- * within the transaction that ends or discards it.
+ * Warns of the answers of a job that decided nothing, of what is suspected of its holdings, and of
+ * the stale model-days of its models, within the transaction that ends or discards it.
  */
 export function addModelDayWarnings(database: Database, jobId: string): void {
   addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(answerWarnings));
+  addWarnings(database, jobId, heldWarnings(database, jobId));
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   if (total === 0) return;

@@ -39,6 +39,8 @@ export interface StagedRow extends Omit<Bar, 'open'> {
    */
   numerator: number | null;
   denominator: number | null;
+  /** Whether the row says that its dividend is right, 1 or 0; null where it does not say. */
+  confirmed: number | null;
 }
 
 /**
@@ -148,8 +150,8 @@ export function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number |
   );
 }
 
-type Actions = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator'>;
-const NO_ACTIONS: Actions = { dividend: null, numerator: null, denominator: null };
+type Actions = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator' | 'confirmed'>;
+const NO_ACTIONS: Actions = { dividend: null, numerator: null, denominator: null, confirmed: null };
 
 /** The dividend and the split of a row; one without prices has at least one of them. */
 function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect } {
@@ -157,14 +159,22 @@ function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect }
   const shares = row.numerator?.trim() ?? '';
   if (isAbsent(cash) && isAbsent(shares))
     return hasPrices ? NO_ACTIONS : refuse('no dividend and no split', row.date);
+  const confirmed = readConfirmed(row.confirmed?.trim() ?? '');
+  if (typeof confirmed === 'object' && confirmed !== null) return confirmed;
   const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row.currency?.trim());
-  if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, ...paid };
+  if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, confirmed, ...paid };
   const old = row.denominator?.trim() ?? '';
   const isNone = Number(shares) === 1 && Number(old) === 1;
   const ratio = isNone ? { numerator: 1, denominator: 1 } : parseRatio(shares, old);
   return ratio === null
     ? refuse('split is not a plausible ratio', `${shares}:${old}`)
-    : { ...paid, ...ratio };
+    : { confirmed, ...paid, ...ratio };
+}
+
+function readConfirmed(text: string): number | null | { defect: Defect } {
+  if (isAbsent(text)) return null;
+  if (/^(yes|true|1)$/i.test(text)) return 1;
+  return /^(no|false|0)$/i.test(text) ? 0 : refuse('confirmed is neither yes nor no', text);
 }
 
 /** Cash per share in 1/1,000,000 dollar. */

@@ -6,7 +6,6 @@ import {
   findBoard,
   isWholeLots,
   lotsText,
-  type MarketRules,
   marketRules,
   wholeLots,
 } from '#domain/market-rules.ts';
@@ -54,7 +53,7 @@ export function takeOrder(
   const held = heldQuantity(portfolio, symbol);
   if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
   const price = decidingPrice(day, symbol);
-  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${noPriceReason(day)}` };
+  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${noPriceReason(day, symbol)}` };
   const board = findBoard(rules, symbol);
   if (!isWholeLots(board, { side, amount, held }))
     return {
@@ -109,8 +108,18 @@ export function decidingPrice({ market, isOpenHidden }: TradingDay, symbol: stri
   return isOpenHidden ? previousClose : open;
 }
 
-export function noPriceReason({ market, isOpenHidden }: TradingDay): string {
-  return `it has ${isOpenHidden ? 'no previous close' : `no price on ${market.date}`}.`;
+export function noPriceReason(day: TradingDay, symbol: string): string {
+  return `${day.isOpenHidden ? 'it has no previous close' : unpricedReason(day, symbol)}.`;
+}
+
+/** Since the second version of the wording with the date of the last close. */
+function unpricedReason(
+  { market, wording }: Pick<TradingDay, 'market' | 'wording'>,
+  symbol: string,
+): string {
+  const { previousDate } = market.quote(symbol);
+  const last = wording < 2 || previousDate === null ? '' : `; its last close is of ${previousDate}`;
+  return `it has no price on ${market.date}${last}`;
 }
 
 export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Market): bigint {
@@ -213,8 +222,9 @@ function allowedLotsText(board: Board, side: Side, amount: number): string {
 export function fillOrders<Waiting extends PlacedOrder>(
   start: Portfolio,
   placed: readonly Waiting[],
-  { market, rules }: { market: Market; rules: MarketRules },
+  terms: Pick<TradingDay, 'market' | 'rules' | 'wording'>,
 ) {
+  const { market, rules } = terms;
   const salesFirst = placed.toSorted(
     (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
   );
@@ -235,7 +245,7 @@ export function fillOrders<Waiting extends PlacedOrder>(
       action = after ? { actionType: side, ...fill, cash: after.cash } : null;
     }
     const filled = action?.amount ?? 0;
-    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
+    const reason = price === null ? unpricedReason(terms, symbol) : 'not enough cash';
     const told = { side, symbol, amount, filled, price: price && toDollars(price), reason };
     return { order, action, unfilled: filled < amount ? told : null };
   });

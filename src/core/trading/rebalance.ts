@@ -140,7 +140,8 @@ function targetOrders(
     const part = weights.get(symbol) ?? 0n;
     const price = decidingPrice(day, symbol);
     if (price === null) {
-      if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${noPriceReason(day)}`, symbol);
+      if (held > 0n || part > 0n)
+        refuse(`Cannot trade ${symbol}: ${noPriceReason(day, symbol)}`, symbol);
       return [];
     }
     const lack = (part * value) / (whole * BigInt(price)) - held;

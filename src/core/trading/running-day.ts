@@ -135,8 +135,9 @@ export function computeDayEnd({
   fillMarket: market,
   rules,
   isOpenHidden,
+  wording,
 }: RunningDay): DayEnd {
-  const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules });
+  const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules, wording });
   assertSoundPortfolio(portfolio);
   const end = { actions: [...before], decisions: [...taken], placed: [] };
   for (const { order, action, unfilled } of filled) {

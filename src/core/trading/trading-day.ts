@@ -107,17 +107,19 @@ export type Reply<Result = Json> =
  */
 export function createBrief(day: TradingDay): Brief {
   const { market, universe, portfolio, received, exchanged, rules, note } = day;
-  const { isOpenHidden, limits, unfilled, left, documents, decider } = day;
+  const { isOpenHidden, limits, unfilled, left, documents, decider, wording } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
     return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
   });
+  const unpriced = wording < 2 ? [] : findUnpriced(day, symbols);
   return {
     date: market.date,
     ...describePortfolio(day),
     ...(received.length > 0 && { dividends: received.map(describeDividend) }),
     ...(exchanged.length > 0 && { exchanges: exchanged.map(describeExchange) }),
+    ...(unpriced.length > 0 && { unpriced }),
     quotes,
     rules,
     ...(note !== undefined && { note }),
@@ -136,6 +138,28 @@ export function createBrief(day: TradingDay): Brief {
             },
     }),
   };
+}
+
+/**
+ * What is held without a price on this morning and the trading day before it, with its last close.
+ * While today is not known, these are the last two trading days before it. A day counts on which
+ * another symbol traded.
+ */
+function findUnpriced(
+  { market, portfolio, isOpenHidden }: TradingDay,
+  symbols: readonly string[],
+): { symbol: string; lastClose: string }[] {
+  return [...portfolio.holdings.keys()].sort().flatMap((symbol) => {
+    const { open, previousDate } = market.quote(symbol);
+    const [bar] = open === null ? market.bars(symbol, 1) : [];
+    if (bar === undefined || previousDate === null) return [];
+    const hasTraded = (other: string) => {
+      if ((market.quote(other).previousDate ?? '') <= bar.date) return false;
+      const [first, second] = isOpenHidden ? market.bars(other, 2) : [];
+      return !isOpenHidden || (second !== undefined && (first?.date ?? '') > bar.date);
+    };
+    return symbols.some(hasTraded) ? [{ symbol, lastClose: previousDate }] : [];
+  });
 }
 
 const CLOSE_DAYS = 20;

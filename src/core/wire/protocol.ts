@@ -63,6 +63,11 @@ export interface Brief {
   dividends?: PaidDividend[];
   /** What became of holdings that were exchanged this morning; left out when there are none. */
   exchanges?: ExchangedShares[];
+  /**
+   * What is held and has no price on this morning, the second in a row or a later one; left out when
+   * there is none.
+   */
+  unpriced?: { symbol: string; lastClose: string }[];
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   rules: MarketRules;

@@ -14,6 +14,8 @@ export const incomparabilityKinds = [
   'missing_days',
   'stale',
   'suspected_split',
+  'suspected_dividend',
+  'suspected_end',
   'never_traded',
   'part_of_universe',
   'costs',

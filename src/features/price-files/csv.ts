@@ -51,6 +51,7 @@ const NAMES: Record<ColumnField, readonly string[]> = {
   factor: ['stocksplits', 'splitcoefficient', 'splitfactor'],
   numerator: ['numerator', 'splitto'],
   denominator: ['denominator', 'splitfrom'],
+  confirmed: [],
 };
 /** Beside prices, an amount is the turnover. */
 export const NAMES_WITHOUT_PRICES: typeof NAMES = {
@@ -58,6 +59,7 @@ export const NAMES_WITHOUT_PRICES: typeof NAMES = {
   date: [...EX_DATES, 'executiondate', 'effectivedate', 'date'],
   dividend: ['amount', ...DIVIDENDS],
   currency: ['currency'],
+  confirmed: ['confirmed'],
   factor: [],
 };
 /** Other columns of known formats: none of them is the symbol. */
@@ -280,7 +282,8 @@ function parseActions(cells: readonly string[], columns: Columns): Row {
   const factor = cells[columns.factor]?.trim();
   if (factor === undefined) {
     const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
-    return { dividend, currency, numerator, denominator };
+    const confirmed = cells[columns.confirmed];
+    return { dividend, currency, numerator, denominator, confirmed };
   }
   // yfinance writes 0 on days without a split, others 1.
   const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;

@@ -3,13 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
-import { dividendsSince } from '#database/splits-and-dividends.ts';
+import { largeDividends, type Suspicion } from '#prices/suspected.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
 import { importFile, type ImportSummary } from './import.ts';
 import type { ImportOptions } from './store-staged.ts';
-import { approximateCashPerShare } from '#trading/morning.ts';
 import { compact, formatNumber, list } from '#text/sentences.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
@@ -40,7 +39,7 @@ export async function importPrices(
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: declared }),
     );
-    const dividends = dividendsSince(database, summary.symbols, before);
+    const dividends = largeDividends(database, summary.symbols, undefined, before);
     const large = largeDividendWarnings(dividends);
     process.stdout.write(describeImport(path, summary) + large.join(''));
     return summary.symbols.length > 0;
@@ -116,18 +115,13 @@ export async function withProgress<Summary>(
   }
 }
 
-/** Above this share of the close before it, a dividend may be something else. */
-const MAX_SHARE_OF_CLOSE = 0.25;
-
-function largeDividendWarnings(dividends: ReturnType<typeof dividendsSince>): string[] {
-  const large = dividends.flatMap((dividend) => {
-    const { symbol, exDate, closeDate, close } = dividend;
-    const cash = approximateCashPerShare(dividend) / 1_000_000;
-    return cash > MAX_SHARE_OF_CLOSE * close
-      ? `  warning: the dividend of ${symbol} on ${exDate}, ${cash} per share, is above 25 % of its close of ${close}` +
-          ` on ${closeDate}; if it is wrong, import its row again with the right amount, or 0\n`
-      : [];
-  });
+function largeDividendWarnings(dividends: readonly Suspicion[]): string[] {
+  const large = dividends.map(
+    ({ symbol, date, from, to, last }) =>
+      `  warning: the dividend of ${symbol} on ${date}, ${to} per share, is above 25 % of its close of ${from}` +
+      ` on ${last}; if it is wrong, import its row again with the right amount, or 0;` +
+      ` if it is right, with yes in a column confirmed\n`,
+  );
   const others = large.length - MAX_NAMED_DIVIDENDS;
   const more = others > 0 ? [`  and ${plural(others, 'more such dividend')}\n`] : [];
   return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];

@@ -83,7 +83,8 @@ function mergeRow(days: Map<string, StagedRow>, row: StagedRow): Defect | null {
   const isOther = numerator !== row.numerator || denominator !== row.denominator;
   if (row.numerator !== null && isOther)
     return { reason: 'another row has a different split of this symbol and date', value: key };
-  days.set(key, { ...before, dividend, numerator, denominator });
+  const confirmed = before.confirmed || row.confirmed;
+  days.set(key, { ...before, dividend, numerator, denominator, confirmed });
   return null;
 }
 

@@ -184,6 +184,7 @@ INSERT INTO price_writes VALUES (1, 0);`,
   basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   written INTEGER CHECK (written >= 1),
+  confirmed INTEGER NOT NULL DEFAULT 0 CHECK (confirmed IN (0, 1)), -- whether its amount is right, however large
   PRIMARY KEY (symbol, ex_date)
 ) STRICT, WITHOUT ROWID;`,
   revisionsSql(dividends, 'cash_e6 INTEGER NOT NULL, basis TEXT NOT NULL, source TEXT NOT NULL'),

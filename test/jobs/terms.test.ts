@@ -69,7 +69,10 @@ const changes: [change: object, said: string | null, request?: Partial<JobReques
   [{ initial_cash: 10_001 }, 'initial cash: 10000 dollars before, 10001 dollars now'],
   [{ max_steps: 29 }, 'steps: at most 30 a day before, at most 29 a day now'],
   [{ stock_symbols: ['AAPL'] }, 'universe: 2 symbols before, 1 symbol now, without MSFT'],
-  [{ stock_symbols: ['KO', 'MSFT'] }, 'universe: 2 symbols before, 2 symbols now, without AAPL, with KO'],
+  [
+    { stock_symbols: ['KO', 'MSFT'] },
+    'universe: 2 symbols before, 2 symbols now, without AAPL, with KO',
+  ],
   [{}, 'universe: 2 symbols before, 1 symbol now, without MSFT', { universe: 'one' }],
   [
     {},
@@ -207,11 +210,14 @@ test('the printed command runs stale days again on the terms that they ran on, a
 test('a job on the terms of another has its study, whatever the file names now', async (t) => {
   const { service, jobs } = await startWithDays(t);
   const { settings } = service;
-  writeFileSync(settings.configurationPath, JSON.stringify(configurationOf({}, { studies: {} })));
+  const models = ['a', 'b'].map((signature) => ({ signature, enabled: true }));
+  const edited = configurationOf({}, { studies: {}, models });
+  writeFileSync(settings.configurationPath, JSON.stringify(edited));
   const day = { start_date: '2025-11-12', end_date: '2025-11-12' };
   const of = jobs.get('x');
   for (const [request, status, detail] of [
     [{ terms_of: of, models: ['a'] }, 200, undefined],
+    [{ terms_of: of, replace_existing: true }, 200, undefined],
     [{ terms_of: 'none', models: ['a'] }, 400, 'terms_of: there is no job none'],
     [{ terms_of: of, study: 'x', models: ['a'] }, 200, undefined],
     [{ terms_of: of, study: 'y' }, 400, `terms_of: job ${of} is not of the study 'y'`],

@@ -33,8 +33,8 @@ test('the remedy for stale model-days has a command for each range of dates on o
       `2 later model-days rest on them; trigger ${range(1, 4)} --models a#2 --terms-of job-1 --replace runs them again`,
     ],
     [
-      Object.entries({ a: '- s', "it's": 's s', d: '- s' }),
-      `trigger ${range(2, 2)} --models a,d --terms-of job-1 --replace, ` +
+      Object.entries({ '#a': '- s', "it's": 's s', d: '- s' }),
+      `trigger ${range(2, 2)} --models '#a,d' --terms-of job-1 --replace, ` +
         `trigger ${range(1, 2)} --models 'it'\\''s' --terms-of job-1 --replace run them again`,
     ],
     [

@@ -224,6 +224,7 @@ test('who leads, whether that could be chance, and what the benchmark made, in o
     const facts: AnswerFacts = {
       models: [qwen, deepseek],
       leads,
+      barred: null,
       benchmark: { name: 'QQQ', totalReturn: 0.021 },
       days: many(55),
       suspected: new Map(),

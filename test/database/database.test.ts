@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Database, openDatabase } from '../../src/core/database/database.ts';
@@ -8,7 +9,7 @@ import {
   type DividendList,
   storeDividends,
 } from '../../src/core/database/splits-and-dividends.ts';
-import { APPLICATION_ID } from '../../src/core/database/schema/schema.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/core/database/schema/schema.ts';
 import {
   actionTypes,
   jobStatuses,
@@ -16,6 +17,7 @@ import {
   modelDayStatuses,
   sessionStatuses,
 } from '../../src/core/domain/vocabulary.ts';
+import { tables } from '../../src/core/database/schema/tables.ts';
 import { FORMER, FORMER_ID } from '../support/former.ts';
 import { accepted, forbidden, SEED } from '../support/schema-rows.ts';
 import { rowsAsText, runIn } from '../support/tables.ts';
@@ -75,6 +77,14 @@ for (const [name, sql, message] of unusable) {
     assert.deepEqual(readFileSync(path), bytes);
   });
 }
+
+test('a schema that is not that of its version takes the next one', () => {
+  const sha256 = hash('sha256', tables);
+  assert.deepEqual(
+    { version: SCHEMA_VERSION, sha256 },
+    { version: 2, sha256: '6a0ce3b3fedc69421d4addc240e6230600fea2c3ebd85ced1623c349346171f0' },
+  );
+});
 
 const words: [column: string, words: readonly string[]][] = [
   ['jobs.status', jobStatuses],

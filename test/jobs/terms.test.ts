@@ -210,11 +210,14 @@ test('the printed command runs stale days again on the terms that they ran on, a
 test('a job on the terms of another has its study, whatever the file names now', async (t) => {
   const { service, jobs } = await startWithDays(t);
   const { settings } = service;
-  writeFileSync(settings.configurationPath, JSON.stringify(configurationOf({}, { studies: {} })));
+  const models = ['a', 'b'].map((signature) => ({ signature, enabled: true }));
+  const edited = configurationOf({}, { studies: {}, models });
+  writeFileSync(settings.configurationPath, JSON.stringify(edited));
   const day = { start_date: '2025-11-12', end_date: '2025-11-12' };
   const of = jobs.get('x');
   for (const [request, status, detail] of [
     [{ terms_of: of, models: ['a'] }, 200, undefined],
+    [{ terms_of: of, replace_existing: true }, 200, undefined],
     [{ terms_of: 'none', models: ['a'] }, 400, 'terms_of: there is no job none'],
     [{ terms_of: of, study: 'x', models: ['a'] }, 200, undefined],
     [{ terms_of: of, study: 'y' }, 400, `terms_of: job ${of} is not of the study 'y'`],

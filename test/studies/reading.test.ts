@@ -115,6 +115,23 @@ test('where nothing differs no term is claimed; another entry is named', async (
   assert.match(inOne.sentence, /^(gpt|v@2)@hidden is .* of (gpt|v@2)@hidden over/);
 });
 
+test('with one pair that is not compared, no figure is of all models', async () => {
+  const models = ['gpt@costly', 'gpt@hidden', 'gpt@usual'];
+  for (const order of [models, models.toReversed()]) {
+    const body = await compare(`models=${order.join()}&differ=open&curves=true`);
+    const reason = 'Their studies differ in costs: ask with differ=costs,open';
+    assert.equal(body.answer.sentence, `No leader can be named. ${reason}.`);
+    assert.deepEqual([body.answer.leader, body.leader.model], [null, null]);
+    assert.equal(body.leader.unavailable.deflated_sharpe_ratio, reason);
+    for (const one of body.models) assert.equal(one.unavailable.probability_best, reason);
+    for (const { model, against, difference, curve } of body.pairs) {
+      const isBarred = [model, against].includes('gpt@costly');
+      assert.equal(difference === null, isBarred, model + against);
+      assert.equal((curve ?? []).length === 0, isBarred, model + against);
+    }
+  }
+});
+
 test('trials are those of the studies compared, and the others are counted apart', async () => {
   const entries = RUN.length * 2 + 2; // each study and the one without a name have two
   for (const [query, trials] of [
@@ -146,14 +163,12 @@ const reads: [path: string, models: string][] = [
   ['/performance?model=gpt@hidden', 'gpt@hidden'],
   ['/performance?model=v%402', 'v@2'],
   ['/performance?models=gpt@,gpt@two', 'gpt gpt#2 gpt@two gpt@two#2'],
-  ['/performance?study=two&model=gpt@hidden', ''],
   ['/performance?job_id=JOB&models=gpt', 'gpt@two gpt@two#2'],
   ['/results?job_id=JOB&model=off', 'off@two'],
   ['/performance?job_id=JOB', 'gpt@two gpt@two#2 off@two'],
   ['/performance?study=idle', ''],
   ['/results?study=two', 'gpt@two gpt@two#2 off@two'],
   ['/results?study=two&model=gpt', 'gpt@two'],
-  ['/results?study=two&model=gpt@hidden', ''],
   ['/results?study=idle', ''],
   [`/reasoning?study=no%20pay&date=${DAYS[0]}`, 'gpt@no pay gpt@no pay#2 v@2@no pay'],
   ['/decisions?study=ten&limit=200&models=gpt', 'gpt@ten gpt@ten#2'],
@@ -192,6 +207,14 @@ const refused: [path: string, status: number, detail: string][] = [
     422,
     'model: no job has run gpt@idle; GET /models lists the models',
   ],
+  ...['/results?model', '/performance?by=entry&models', '/search?q=x&models'].map(
+    (path): [string, number, string] => [
+      `${path}=gpt@hidden&study=two`,
+      422,
+      `${path.split(/[?&]/).at(-1)}: gpt@hidden is of the study hidden; send study=hidden, or no study`,
+    ],
+  ),
+  ['/performance?model=gpt@&study=two', 422, 'model: gpt has no study; send study=, or no study'],
   [
     '/comparison?differ=opens',
     422,

@@ -44,6 +44,7 @@ export function inputOf(models: readonly ModelReturns[], options: Options = {}):
     trials: models.length,
     trialsElsewhere: 0,
     pairTerms: () => null,
+    barred: null,
     suspected: new Map(),
     incomparable: new Map(),
     leftOut: new Map(),

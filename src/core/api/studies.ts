@@ -16,28 +16,43 @@ type Named = {
 
 /**
  * A query in which each name is that of a ledger: one without `@` is of the study of the query, or
- * else of its job; `gpt@` is `gpt` in the study without a name. Throws a `ServiceError` for a study that neither the
- * configuration nor a job names.
+ * else of its job; `gpt@` is `gpt` in the study without a name. Throws a `ServiceError` for a study
+ * that neither the configuration nor a job names, and, unless models of several may be mixed, for a
+ * name of another study than the query's.
  */
-export function resolveStudy<Query extends Named>(context: StudyContext, query: Query): Query {
+export function resolveStudy<Query extends Named>(
+  context: StudyContext,
+  query: Query,
+  { areMixed = false } = {},
+): Query {
   const { job_id: jobId, model, models, against } = query;
   const study = query.study ?? (jobId && studyOfJob(context.database, jobId));
   if (!study && ![model, models, against].join().includes('@')) return query;
   checkStudy(context, query.study);
-  const known = new Set(
-    knownRuns(context.database).flatMap(({ model, family }) => [model, family]),
-  );
-  const resolved = (name: string) => {
+  const known = studiesByName(context.database);
+  const findName = (name: string) => {
     const { family, run } = parseRun(name) ?? { family: name, run: 1 };
     const own = study ? runName(familyName(family, study), run) : name;
     if (known.has(own) || !name.includes('@')) return own;
     return known.has(name) ? name : name.replace(/@(#\d+)?$/, '$1');
   };
+  const resolve = (parameter: string, name: string) => {
+    const own = findName(name);
+    const its = known.get(own) ?? '';
+    if (areMixed || query.study === undefined || !known.has(own) || its === query.study) return own;
+    const where = its === '' ? 'has no study' : `is of the study ${its}`;
+    throw invalidFilter(parameter, `${own} ${where}; send study=${its}, or no study`);
+  };
   return {
     ...query,
-    ...(model !== undefined && { model: resolved(model) }),
-    ...(models !== undefined && { models: models.split(',').map(resolved).join() }),
-    ...(against !== undefined && { against: resolved(against) }),
+    ...(model !== undefined && { model: resolve('model', model) }),
+    ...(models !== undefined && {
+      models: models
+        .split(',')
+        .map((name) => resolve('models', name))
+        .join(),
+    }),
+    ...(against !== undefined && { against: resolve('against', against) }),
   };
 }
 

@@ -76,7 +76,8 @@ export const triggerRequest = v.pipe(
     terms_of: v.pipe(
       v.nullish(v.string('expected a job_id')),
       v.description(
-        'A job on whose terms to run, in its study, whatever the configuration has now. Not together with universe.',
+        'A job on whose terms to run, in its study, whatever the configuration has now; without models, the models of ' +
+          'that job. Not together with universe.',
       ),
     ),
     // No default in the schema, because some generators would make the field required.

@@ -61,7 +61,10 @@ export const triggerCommand = command({
     },
     replace: { text: 'Run completed model-days again.' },
     'change-terms': { text: 'With --replace: also those that ran on other terms.' },
-    'terms-of': { value: 'JOB-ID', text: 'Run on the terms, and in the study, of this job.' },
+    'terms-of': {
+      value: 'JOB-ID',
+      text: 'Run on the terms, and in the study, of this job; without --models, its models.',
+    },
     watch: { text: 'Follow the job to its end, as watch does.' },
     url,
   },

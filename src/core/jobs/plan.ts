@@ -39,7 +39,7 @@ export interface JobRequest {
   /** Null means resume mode. */
   startDate: CalendarDate | null;
   endDate: CalendarDate;
-  /** Empty means the enabled models of the server configuration. */
+  /** Empty means the enabled models of the server configuration, or those of `termsOf`. */
   models: readonly string[];
   replaceExisting: boolean;
   /** A universe of the server configuration; null for that of the study. */
@@ -157,7 +157,8 @@ function chooseTerms(database: Database, request: JobRequest, file: Configuratio
     );
   const own = configurationInStudy(file, earlier === null ? study : null);
   const written = own.configuration;
-  const names = request.models.length > 0 ? request.models : own.models;
+  const enabled = earlier === null ? own.models : earlier.runs.map(({ model }) => model);
+  const names = request.models.length > 0 ? request.models : enabled;
   const mayBeWhole = study === null && names.some((name) => name.includes('@'));
   const whole = new Set(mayBeWhole ? runsOfStudy(database, '') : []);
   const models = expandModels(names, written, study, whole);

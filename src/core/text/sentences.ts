@@ -107,7 +107,7 @@ export function staleRemedy(runs: readonly RunDays[], optionOf: (jobId: string) 
 
 /** An option of a command with its value, as a shell reads it. */
 export function shellOption(name: string, value: string): string {
-  const word = /[^\w.,:@#…-]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;
+  const word = /^#|[^\w.,:@#…-]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;
   return `--${name}${value.startsWith('-') ? '=' : ' '}${word}`;
 }
 

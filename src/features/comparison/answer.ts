@@ -226,6 +226,8 @@ export interface AnswerFacts {
   models: readonly { model: string; totalReturn: Figure }[];
   /** Of the pairs. */
   leads: readonly Lead[];
+  /** Why none of them leads, whatever their returns: their studies differ; else null. */
+  barred: Missing | null;
   days: readonly DayKey[];
   benchmark: BenchmarkReturn;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
@@ -246,10 +248,12 @@ export const NOTHING_TO_COMPARE = { reason: 'There is no other model to compare 
  * +2.10 % over the same days."
  */
 export function reportAnswer(facts: AnswerFacts) {
-  const { benchmark, suspected, leftOut, days, leads } = facts;
+  const { benchmark, suspected, leftOut, days, leads, barred } = facts;
   const [leader, ...others] = facts.models
     .flatMap(({ model, totalReturn: own }) =>
-      typeof own !== 'number' || suspected.has(model) || leftOut.has(model) ? [] : [{ model, own }],
+      barred || typeof own !== 'number' || suspected.has(model) || leftOut.has(model)
+        ? []
+        : [{ model, own }],
     )
     .sort((one, other) => other.own - one.own);
   const lead = others
@@ -259,7 +263,7 @@ export function reportAnswer(facts: AnswerFacts) {
       ),
     )
     .find((found) => found !== undefined);
-  const missing = leader === undefined ? NO_LEADER : NOTHING_TO_COMPARE;
+  const missing = barred ?? (leader === undefined ? NO_LEADER : NOTHING_TO_COMPARE);
   const { unavailable, ...figures } = reportWithInterval(
     { total_return: leader?.own ?? missing, lead: lead?.points ?? missing },
     lead?.interval ?? missing,
@@ -340,9 +344,10 @@ function firstClause(reason = ''): string {
   return clause.replace(/^(It|Its|Their|Needs) /, (word) => word.toLowerCase());
 }
 
-function missingSentence({ models, days: { length: days } }: AnswerFacts): string {
+function missingSentence({ models, barred, days: { length: days } }: AnswerFacts): string {
   if (models.length < 2)
     return `A comparison needs two models; there is ${models.length === 0 ? 'none' : 'one'}.`;
+  if (barred !== null) return `No leader can be named. ${barred.reason}.`;
   if (days >= MIN_DAYS) return `No leader can be named over these ${days} days.`;
   const there = days === 0 ? 'are none' : `${days === 1 ? 'is' : 'are'} ${days}`;
   return `It takes ${MIN_DAYS} days in common to say whether a difference could be chance; so far there ${there}.`;

@@ -110,13 +110,13 @@ const TWO_VALUES = {
  * being the best of many, named as in the response; `tried` counts every model that was tried,
  * including those compared.
  */
-function reportLeader(series: readonly Series[], tried: number) {
+function reportLeader(series: readonly Series[], tried: number, barred: Missing | null) {
   const trials = Math.max(tried, series.length);
-  const ratios = series.map(({ logReturns }) => dailySharpeRatio(logReturns));
+  const ratios = series.map(({ logReturns }) => barred ?? dailySharpeRatio(logReturns));
   const known = ratios.filter((ratio) => typeof ratio === 'number');
   const highest = Math.max(...known);
   const leader = series[ratios.indexOf(highest)];
-  const none = series.length === 0 ? { reason: 'Nothing is left to compare' } : FLAT;
+  const none = barred ?? (series.length === 0 ? { reason: 'Nothing is left to compare' } : FLAT);
   const expectedBest = leader === undefined ? none : expectedBestSharpeRatio(known, trials);
   const above = (benchmark: Figure) =>
     leader === undefined || typeof benchmark !== 'number'
@@ -188,6 +188,8 @@ export interface ComparisonInput extends Omit<Period, 'days'> {
   trialsElsewhere: number;
   /** In what two models of different studies differ; null for two of one. */
   pairTerms: PairTermsReader;
+  /** Why there are no figures of all models together; else null. */
+  barred: Missing | null;
   /** By model, the unknown splits that its return may contain, such as `ORLY on 2025-06-10`. */
   suspected: ReadonlyMap<string, readonly string[]>;
   /** By model, in which respects it traded on other terms than most. */
@@ -210,7 +212,7 @@ interface Candidate {
  * of the models nor on models without figures, and is the same every time.
  */
 export function compareModels(input: ComparisonInput) {
-  const { confidence, looks, suspected, trials, trialsElsewhere } = input;
+  const { confidence, looks, suspected, trials, trialsElsewhere, barred } = input;
   const { calendar, records } = readRecords(input.models);
   const participants = findParticipants(records);
   const days = participants.days.map((place) => at(calendar, place));
@@ -229,7 +231,6 @@ export function compareModels(input: ComparisonInput) {
     .map((record): Candidate => {
       const reason = participants.reasons.get(record.model) ?? '';
       const place = series.findIndex((own) => own.record === record);
-      const barred = findBarred(record, records, input);
       const probabilityBest = barred ?? chances[place] ?? NOTHING_TO_COMPARE;
       return { record, series: series[place] ?? { reason }, probabilityBest };
     })
@@ -240,8 +241,9 @@ export function compareModels(input: ComparisonInput) {
     return {
       ...{ model, against, terms: terms?.sides ?? null },
       returns: [seriesReturn(one.series, period), seriesReturn(other.series, period)],
-      measured: pairReason(one, other) ?? terms?.barred ?? measured(model, against),
-      curve: input.curves ? differenceCurve(one.series, other.series, days) : null,
+      measured: terms?.barred ?? pairReason(one, other) ?? measured(model, against),
+      curve:
+        input.curves && !terms?.barred ? differenceCurve(one.series, other.series, days) : null,
       singleRuns: [one.record, other.record].filter(isSingleRun).map(({ model }) => model),
     };
   });
@@ -259,6 +261,7 @@ export function compareModels(input: ComparisonInput) {
         totalReturn: seriesReturn(one.series, period),
       })),
       leads,
+      barred,
       days,
       benchmark: input.benchmarkOver(days),
       suspected,
@@ -270,7 +273,7 @@ export function compareModels(input: ComparisonInput) {
     ),
     /** In the order of their models. */
     pairs,
-    leader: { ...reportLeader(series, trials), trials_elsewhere: trialsElsewhere },
+    leader: { ...reportLeader(series, trials, barred), trials_elsewhere: trialsElsewhere },
     /** In standard errors; null for a single look, and without a day. */
     boundary:
       looks === 'once' || period.days === 0
@@ -318,19 +321,6 @@ function choosePairs(
   return models.flatMap((model, index) =>
     models.slice(index + 1).map((other): [Candidate, Candidate] => [model, other]),
   );
-}
-
-/** Why a model is not ranked: its pair with another one has no figures. */
-function findBarred(
-  { model }: TrackRecord,
-  records: readonly TrackRecord[],
-  { pairTerms }: ComparisonInput,
-): Missing | undefined {
-  for (const other of records) {
-    const barred = pairTerms(other.model, model)?.barred;
-    if (barred) return barred;
-  }
-  return undefined;
 }
 
 /** Why a pair has no figures, by name, so that it says the same in either order; null if it has. */

@@ -336,7 +336,7 @@ export const comparisonRoute = route({
   hasTable: true,
   isKept: true,
   handle(context, { query: given, format }) {
-    const query = resolveStudy(context, given);
+    const query = resolveStudy(context, given, { areMixed: true });
     const { startDate, endDate, jobId } = parseFilters(query);
     checkJob(context.database, { jobId });
     checkBenchmark(context.database, query.benchmark);

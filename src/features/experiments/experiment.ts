@@ -150,19 +150,13 @@ function findIncomparableEntries(
     usualJobs,
     ...terms
   } = compareRuns(database, runs, { haveOwnDays: false });
-  const pairTerms = compareStudies(families, { ...terms, studies, differ });
+  const { pairTerms, barred } = compareStudies(families, { ...terms, studies, differ });
   // The first that has figures: in its universe is the benchmark, where there are several.
   const first = families.find((own) => [...familyDays(own)].length > 0 && !unusableReason(own));
-  const others = families.map(({ model }) => ({
-    model,
-    terms: pairTerms(first?.model ?? '', model),
-  }));
-  const isAcross = others.some((one) => one.terms !== null);
+  const isAcross = families.some(({ model }) => pairTerms(first?.model ?? '', model) !== null);
   const isOneMarket = !areNumbered && !isAcross;
   const incomparable = new Map<string, Incomparability[]>();
   const leftOut = new Map(short.map(({ model }) => [model, 'too few model-days']));
-  for (const { model, terms: own } of others)
-    if (own?.barred) leftOut.set(model, own.barred.reason);
   for (const { family, model } of runs)
     for (const own of found.get(model) ?? []) {
       if (differ.some((kind) => kind === own.kind)) continue;
@@ -172,7 +166,7 @@ function findIncomparableEntries(
     }
   const jobs =
     isAcross && first ? new Set([...familyDays(first)].map((day) => day.jobId)) : usualJobs;
-  return { incomparable, leftOut, usualJobs: jobs, pairTerms };
+  return { incomparable, leftOut, usualJobs: jobs, pairTerms, barred };
 }
 
 /** What the benchmark made over the days compared, as `GET /performance` has it. */

@@ -5,6 +5,7 @@ import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { describeTerms, type TermKind, termKinds, termNouns } from '#settings/terms.ts';
 import { list } from '#text/sentences.ts';
 import type { CalendarDate } from '#time/calendar.ts';
+import type { Missing } from '../comparison/difference.ts';
 import type { PairSide, PairTerms, PairTermsReader } from '../comparison/answer.ts';
 import { type Family, unusableReason } from './family.ts';
 
@@ -33,37 +34,61 @@ interface Side {
   terms: ReturnType<typeof describeTerms> | undefined;
 }
 
-/** The families are in the order of the request. */
-export function compareStudies(families: readonly Family[], given: StudyTerms): PairTermsReader {
+/**
+ * Of each pair of models, what tells them apart; and why there are no figures of all of them
+ * together: those of one pair are not compared. The families are in the order of the request.
+ */
+export function compareStudies(
+  families: readonly Family[],
+  given: StudyTerms,
+): { pairTerms: PairTermsReader; barred: Missing | null } {
   const sides = new Map(
     families.map((family, place): [string, Side] => {
       const study = given.studies.get(family.model) ?? null;
       return [family.model, { family, place, study, terms: readTerms(family, given) }];
     }),
   );
-  return (...models) => {
+  const pairTerms: PairTermsReader = (...models) => {
     const [one, other] = models
       .flatMap((model) => sides.get(model) ?? [])
       .sort((first, second) => first.place - second.place);
     if (one === undefined || other === undefined || one.study === other.study) return null;
-    return one.terms && other.terms
-      ? comparePair(one, other, given)
-      : { barred: null, sides: null };
+    return comparePair(one, other, given);
   };
+  const all = [...sides.values()];
+  const differing = all.flatMap((one, place) =>
+    all.slice(place + 1).flatMap((other) => findDifferences(one, other, given)),
+  );
+  return { pairTerms, barred: findBarred(differing, given.differ) };
 }
 
-function comparePair(one: Side, other: Side, { differ, documents }: StudyTerms): PairTerms {
-  const differing = differences.filter((kind) =>
+/** Of two that have figures; those of one study differ in nothing that `differ` names. */
+function findDifferences(one: Side, other: Side, { documents }: StudyTerms): TermDifference[] {
+  const [terms, others] = [one.terms, other.terms];
+  if (one.study === other.study || !terms || !others) return [];
+  return differences.filter((kind) =>
     kind === 'documents'
       ? readOtherDocuments([one, other], documents)
-      : one.terms?.[kind][0] !== other.terms?.[kind][0],
+      : terms[kind][0] !== others[kind][0],
   );
-  const unnamed = differing.filter((kind) => !differ.includes(kind));
-  if (unnamed.length > 0) {
-    const kinds = list(unnamed.map((kind) => kind.replace('_', ' ')));
-    const reason = `Their studies differ in ${kinds}: ask with differ=${differing.join()}`;
-    return { barred: { reason }, sides: null };
-  }
+}
+
+/** Why models that differ in these respects have no figures; null where `differ` names them all. */
+function findBarred(
+  differing: readonly TermDifference[],
+  differ: readonly TermDifference[],
+): Missing | null {
+  const kinds = differences.filter((kind) => differing.includes(kind));
+  const unnamed = kinds.filter((kind) => !differ.includes(kind));
+  if (unnamed.length === 0) return null;
+  const words = list(unnamed.map((kind) => kind.replace('_', ' ')));
+  return { reason: `Their studies differ in ${words}: ask with differ=${kinds.join()}` };
+}
+
+function comparePair(one: Side, other: Side, given: StudyTerms): PairTerms {
+  const differing = findDifferences(one, other, given);
+  const barred = findBarred(differing, given.differ);
+  if (barred !== null) return { barred, sides: null };
   const side = (own: Side, theirs: Side): PairSide => {
     const { model } = own.family;
     const terms = differing.map((kind) => {

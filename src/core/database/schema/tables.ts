@@ -71,7 +71,7 @@ CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);`,
 ].join('\n');
 
 /**
- * The schema; a change of it takes the next `SCHEMA_VERSION` (schema.ts). Columns whose names end
+ * The schema; a change of it takes the next `SCHEMA_VERSION` (schema.ts), or a file of before would be opened. Columns whose names end
  * in `_e4` are integers of 1/10000 dollar; prices in `price_data` are dollars, because other tools
  * read and write that table. Timestamps are UTC with a trailing Z.
  */

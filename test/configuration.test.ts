@@ -3,7 +3,8 @@ import { US } from '../src/core/domain/market-rules.ts';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findBaseline, nasdaq100 } from '../src/core/settings/configuration-schema.ts';
+import { findBaseline } from '../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../src/core/settings/default-symbols.ts';
 import {
   agentConfigurationFor,
   parseAgentConfiguration,

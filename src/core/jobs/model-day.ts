@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { timestamp } from '#time/calendar.ts';
+import { timestamp, utcDate, zonedInstant } from '#time/calendar.ts';
 import type { ChildLoss, ProcessOutcome } from '#children/channel.ts';
 import { launch } from '#children/launch.ts';
 import { createMessageHandler } from '#children/child-messages.ts';
@@ -317,5 +317,9 @@ function openDayNews({ job, modelDay }: DayContext, signal: AbortSignal): NewsSe
   if (apiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
   const provider = { apiKey, baseUrl, timeoutMs: limits.newsSearchMs };
-  return openNews(provider, { date: modelDay.date, signal, onFailure });
+  const { opens, time_zone: zone } = job.agentConfig.market;
+  const opening = utcDate(zonedInstant(zone, modelDay.date, opens));
+  // East of Japan a session opens while the day before is not over in UTC, in which news is dated.
+  const date = opening < modelDay.date ? opening : modelDay.date;
+  return openNews(provider, { date, signal, onFailure });
 }

@@ -11,6 +11,7 @@ import {
   isPlaceholder,
   isSignatureLength,
   mergeTerms,
+  resolveTerms,
   type ModelConfiguration,
   storedConfigSchema,
 } from './configuration-schema.ts';
@@ -18,6 +19,7 @@ import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts'
 import { asArray, asObject, errorPosition } from '#json/json.ts';
 import type { Log } from '#process/log.ts';
 import { dialectProblems } from './makers.ts';
+import { marketOfFamily } from './market.ts';
 import { readMembers } from './members.ts';
 import { familyName, isDeterministic, parseRun, runName, splitStudy } from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
@@ -124,10 +126,15 @@ export function parseConfiguration(
     ...idleLimits,
   ];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
+  const { market, warnings: ofFamily } = marketOfFamily(value);
+  const { agent_config: written, ...rest } = result.output;
   return {
-    ...result.output,
+    ...rest,
+    written,
+    agent_config: resolveTerms(written, market),
+    market,
     placeholders: findPlaceholders(value),
-    unknownKeys: warnings,
+    unknownKeys: [...warnings, ...ofFamily],
   };
 }
 
@@ -240,11 +247,11 @@ function unreadable(path: string, cause: unknown): ServiceError {
  */
 export function configurationInStudy(configuration: Configuration, study: string | null) {
   if (study === null) return { configuration, universe: null, models: [] };
-  const { studies, agent_config } = configuration;
+  const { studies } = configuration;
   const found = Object.hasOwn(studies, study) ? studies[study] : undefined;
   if (found !== undefined)
     return {
-      configuration: { ...configuration, agent_config: mergeTerms(agent_config, found) },
+      configuration: { ...configuration, agent_config: mergeTerms(configuration, found) },
       universe: found.universe ?? null,
       models: found.models,
     };

@@ -31,6 +31,7 @@ import {
   objectTable,
 } from '#api/handler.ts';
 import { checkNames, parseFilters } from '#api/filters.ts';
+import { currenciesByName } from '#database/records/model-records.ts';
 import { resolveStudy, studiesByName } from '#api/studies.ts';
 import { benchmarkEntry, choiceEntries, readCountedDays } from './filters.ts';
 import { performanceResponse } from './response.ts';
@@ -300,11 +301,16 @@ export const performanceRoute = route({
       figures: figureRows,
     };
     const studies = studiesByName(context.database);
+    const currencies = currenciesByName(context.database);
     const all = Iterator.from<{ model: string }>(rows[table](context, query));
     return objectTable(
       `${table}.csv`,
-      [...columns[table], 'study'],
-      all.map((row) => ({ ...row, study: studies.get(row.model) })),
+      [...columns[table], 'study', ...(table === 'style' ? [] : ['currency'])],
+      all.map((row) => ({
+        ...row,
+        study: studies.get(row.model),
+        currency: currencies.get(row.model),
+      })),
     );
   },
 });

@@ -96,7 +96,7 @@ function showSession(
       ),
       close !== undefined &&
         opening !== null &&
-        h('div.stack', tradesOfDay(records), portfolio(close, opening)),
+        h('div.stack', tradesOfDay(records), portfolio(close, opening, session.currency)),
     ),
   );
 }
@@ -227,7 +227,11 @@ interface Holding {
  * Cash, value and the holdings that changed, before the day and at its close; the others are
  * folded.
  */
-function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']>): HTMLElement {
+function portfolio(
+  close: ResultsRecord,
+  opening: NonNullable<Session['opening']>,
+  currency: string,
+): HTMLElement {
   const cashFormats = { format: money, formatChange: profit };
   const shares = { format: wholeNumber, formatChange: countChange };
   const had = sharesBySymbol(opening);
@@ -240,7 +244,7 @@ function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']
   );
   const start =
     opening.date === null ? 'the initial cash' : `the close of ${nonBreakingDate(opening.date)}`;
-  const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
+  const words = `Holdings in shares, cash and value in ${currency === 'USD' ? 'dollars' : currency}. Before: ${start}. After: the close of the day.`;
   const content = table<Holding>({
     caption: 'Portfolio',
     rows: [{ name: 'Cash', before: opening.cash, after: close.cash, ...cashFormats }, ...changed],

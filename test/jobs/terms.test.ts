@@ -69,7 +69,10 @@ const changes: [change: object, said: string | null, request?: Partial<JobReques
   [{ initial_cash: 10_001 }, 'initial cash: 10000 dollars before, 10001 dollars now'],
   [{ max_steps: 29 }, 'steps: at most 30 a day before, at most 29 a day now'],
   [{ stock_symbols: ['AAPL'] }, 'universe: 2 symbols before, 1 symbol now, without MSFT'],
-  [{ stock_symbols: ['KO', 'MSFT'] }, 'universe: 2 symbols before, 2 symbols now, without AAPL, with KO'],
+  [
+    { stock_symbols: ['KO', 'MSFT'] },
+    'universe: 2 symbols before, 2 symbols now, without AAPL, with KO',
+  ],
   [{}, 'universe: 2 symbols before, 1 symbol now, without MSFT', { universe: 'one' }],
   [
     {},

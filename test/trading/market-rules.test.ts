@@ -16,8 +16,8 @@ const LOTS: MarketRules = {
   ...US_RULES,
   ...{ currency: 'CNY', opens: '09:30', time_zone: 'Asia/Shanghai' },
   boards: [
-    { symbols: '688*.SH', minimum: 200, step: 1 },
-    { symbols: '*', minimum: 100, step: 100 },
+    { symbols: '688*.SH', minimum: 200, step: 1, price_limit: null },
+    { symbols: '*', minimum: 100, step: 100, price_limit: null },
   ],
 };
 
@@ -48,7 +48,14 @@ const orders = tableOf<[order: string, held: string, refusal: string]>(`
   sell 100 600519.SH | 130 |
   sell 130 600519.SH | 130 |
   sell 30 600519.SH  | 130 |
-  sell 50 600519.SH  | 130 | a sale is of 100 shares or a multiple, or of all
+  sell 50 600519.SH  | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 30 or 100 can be sold.
+  sell 20 600519.SH  | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 30 can be sold.
+  sell 150 600519.SH | 300 | a sale is of 100 shares or a multiple; 100 or 200 can be sold.
+  sell 150 600519.SH | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 130 can be sold.
+  sell 7 688981.SH   | 150 |
+  buy 900 600519.SH  | 700 |
+  buy 1100 600519.SH | 0   | cash is 1,000.00, enough for 1000
+  buy 1200 688981.SH | 0   | cash is 1,000.00, enough for 1000
 `);
 test('orders keep to the lots of their board; odd ones leave in one order', () => {
   for (const [order, held, refusal] of orders) {
@@ -74,7 +81,10 @@ test('rebalance rounds its orders down to lots, and sells all of what is to go',
   ]);
   assert.deepEqual(told(dayOf(1_000, {}), { '688981.SH': 0.15 }), []);
   assert.deepEqual(told(dayOf(0, { '600519.SH': 430 }), { '600519.SH': 0.5 }), [
-    'sell 200 600519.SH',
+    'sell 230 600519.SH',
+  ]);
+  assert.deepEqual(told(dayOf(700, { '600519.SH': 130 }), { '600519.SH': 0.4 }), [
+    'buy 100 600519.SH',
   ]);
   assert.deepEqual(told(dayOf(0, { '600519.SH': 430 }), {}, true), ['sell 430 600519.SH']);
 });

@@ -187,32 +187,38 @@ function marketLines({ rules, quotes, isOpenHidden }: Brief): string[] {
   const { currency, sell_same_day: sellsSameDay } = rules;
   const boards = quotes.map(({ symbol }) => ({ symbol, board: findBoard(rules, symbol) }));
   const lots = byWords(boards, ({ board }) => lotsText(board));
-  const limits = byWords(boards, ({ board: { price_limit: limit } }) =>
-    limit === null ? null : asPercent(limit),
-  );
   const hasSteps = boards.some(({ board }) => board.step > 1);
+  const limits = byWords(boards, ({ board: { price_limit: limit } }) =>
+    limit === null ? null : `within ${asPercent(limit)} of the close before`,
+  );
+  const [usual, ...others] = limits.map(
+    ([words, names]) => [words ?? 'without a limit', names] as const,
+  );
+  const rest = others.map(([words, names]) => `, those of ${names} ${words}`).join('');
   return compact([
     currency !== 'USD' && `- All amounts of money are in ${currency}.`,
-    ...lots.map(([words, whose]) => `- Purchases ${whose}are for ${words}.`),
+    ...lots.map(([words, names]) => {
+      const whose = lots.length === 1 ? '' : `of ${names} `;
+      return words !== null && `- Purchases ${whose}are for ${words}.`;
+    }),
     hasSteps &&
       '- A sale is a multiple of the same steps, with or without all that is held beyond them.',
     !sellsSameDay && !isOpenHidden && '- What was bought on a day cannot be sold on that day.',
-    ...limits.map(
-      ([words, whose]) =>
-        `- A day's prices ${whose}are within ${words} of the close before: at an open at the upper limit nobody sells, at the lower one nobody buys.`,
-    ),
+    usual !== undefined &&
+      limits.some(([words]) => words !== null) &&
+      `- A day's prices are ${usual[0]}${rest}.
+  At an open at the upper limit no one sells, at the lower one no one buys.`,
   ]);
 }
 
-/** The words that hold for symbols, and whose they are; empty where they hold for all. */
+/** The words of some symbols, with their names; those of most symbols first. */
 function byWords<Own extends { symbol: string }>(
   all: readonly Own[],
   wordsOf: (one: Own) => string | null,
-): [words: string, whose: string][] {
-  return [...Map.groupBy(all, wordsOf)].flatMap(([words, own]) => {
-    const names = own.map(({ symbol }) => symbol).join(', ');
-    return words === null ? [] : [[words, own.length === all.length ? '' : `of ${names} `]];
-  });
+): [words: string | null, names: string][] {
+  return [...Map.groupBy(all, wordsOf)]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([words, own]) => [words, own.map(({ symbol }) => symbol).join(', ')]);
 }
 
 function costsLine({ currency, costs }: MarketRules): string {

@@ -37,7 +37,7 @@ const termsSchema = named('JobTerms', {
   min_commission: v.number(),
   sell_tax_bps: v.number(),
   slippage_bps: v.number(),
-  /** By which rules; how money stands in everything but what models cost. */
+  /** Its rules. Money is in its currency, except what models cost. */
   market: named('Market', {
     name: v.string(),
     currency: v.string(),

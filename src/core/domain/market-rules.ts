@@ -30,7 +30,7 @@ export const marketSchema = v.object({
   /** The first that matches a symbol counts; the last matches all. */
   boards: v.array(boardSchema),
 });
-export type Market = v.InferOutput<typeof marketSchema>;
+export type MarketTerms = v.InferOutput<typeof marketSchema>;
 export type Board = v.InferOutput<typeof boardSchema>;
 
 /** What an order costs beside its shares at the open. One basis point is 1/10000. */
@@ -46,14 +46,14 @@ export interface TradingCosts {
   slippageBps: number;
 }
 
-export interface MarketRules extends Market {
+export interface MarketRules extends MarketTerms {
   costs: TradingCosts;
 }
 
 const ONE_SHARE: Board = { symbols: '*', minimum: 1, step: 1, price_limit: null };
 
 /** The American exchanges. */
-export const US: Market = {
+export const US: MarketTerms = {
   name: 'us',
   currency: 'USD',
   sell_same_day: true,
@@ -63,7 +63,7 @@ export const US: Market = {
   boards: [ONE_SHARE],
 };
 /** The exchanges of Shanghai, Shenzhen and Beijing. */
-const CN: Market = {
+const CN: MarketTerms = {
   name: 'cn',
   currency: 'CNY',
   sell_same_day: false,
@@ -79,7 +79,7 @@ const CN: Market = {
   ],
 };
 /** By the names under which a configuration picks one. */
-export const namedMarkets: Readonly<Record<string, Market>> = { us: US, cn: CN };
+export const namedMarkets: Readonly<Record<string, MarketTerms>> = { us: US, cn: CN };
 export const NO_COSTS: TradingCosts = {
   ...{ commissionPerTrade: 0, commissionBps: 0, minCommission: 0 },
   ...{ sellTaxBps: 0, slippageBps: 0 },
@@ -94,7 +94,7 @@ export function marketRules({
   min_commission: minCommission,
   sell_tax_bps: sellTaxBps,
   slippage_bps: slippageBps,
-}: { market: Market } & Record<
+}: { market: MarketTerms } & Record<
   'commission_per_trade' | 'commission_bps' | 'min_commission' | 'sell_tax_bps' | 'slippage_bps',
   number
 >): MarketRules {
@@ -103,7 +103,7 @@ export function marketRules({
 }
 
 /** What two markets must share to be one: all but the name. */
-export function rulesOf({ name: _name, ...rules }: Market): Omit<Market, 'name'> {
+export function rulesOf({ name: _name, ...rules }: MarketTerms): Omit<MarketTerms, 'name'> {
   return rules;
 }
 
@@ -111,7 +111,7 @@ export function hasCosts({ costs }: MarketRules): boolean {
   return Object.values(costs).some((cost) => cost > 0);
 }
 
-export function findBoard({ boards }: Pick<Market, 'boards'>, symbol: string): Board {
+export function findBoard({ boards }: Pick<MarketTerms, 'boards'>, symbol: string): Board {
   const matches = ({ symbols }: Board) => {
     const [start = '', ...rest] = symbols.split('*');
     return rest.length === 0

@@ -70,7 +70,8 @@ export function limitWarnings(
   if (free.length === 0) return [];
   const named = list(free, { most: MAX_NAMED_ACTIONS });
   return [
-    `No price limit holds for ${free.length} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ${named}; import prices as they traded instead (import-prices FILE --as raw)`,
+    `No price limit holds for ${free.length} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
+      `${named}; import prices as they traded instead (import-prices FILE --as raw)`,
   ];
 }
 

@@ -11,10 +11,10 @@ import { SYMBOL_PATTERN } from '#domain/symbols.ts';
 import { HTTP_URL, isHttpUrl } from '#network/http-values.ts';
 import { asObject } from '#json/json.ts';
 import { recordSchema } from '#json/records.ts';
-import { type Market, marketSchema, US } from '#domain/market-rules.ts';
+import { type MarketTerms, marketSchema, US } from '#domain/market-rules.ts';
 import { fits, findUnprintable } from '#text/text.ts';
 import { defaultSymbols, nasdaq100 } from './default-symbols.ts';
-import { marketTerm } from './market.ts';
+import { marketTerm } from './market-term.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
 
 /**
@@ -341,12 +341,9 @@ export const configurationSchema = v.object({
 type WrittenTerms = v.InferOutput<typeof writtenConfigSchema>;
 
 /** With the market that terms have, or else the file is for, and the symbols that it has by default. */
-export function resolveTerms(
-  { market, stock_symbols: symbols, ...terms }: WrittenTerms,
-  ofFile: Market,
-): AgentConfiguration {
-  const own = market ?? ofFile;
-  return { ...terms, market: own, stock_symbols: [...(symbols ?? defaultSymbols(own))] };
+export function resolveTerms(terms: WrittenTerms, ofFile: MarketTerms): AgentConfiguration {
+  const market = terms.market ?? ofFile;
+  return { ...terms, market, stock_symbols: [...(terms.stock_symbols ?? defaultSymbols(market))] };
 }
 
 /** The terms of a study: those of the file, with the study's own in their place; null is the default. */
@@ -372,11 +369,13 @@ export interface Configuration
   written: WrittenTerms;
   agent_config: AgentConfiguration;
   /** Which market the file is for. */
-  market: Market;
+  market: MarketTerms;
   /** The places of URLs and keys that say that they are not set. */
   placeholders: readonly string[];
-  /** Warnings of keys that no program reads, and of what differs from other programs. */
+  /** A warning of the keys that no program reads; empty without any. */
   unknownKeys: readonly string[];
+  /** What differs from other programs that read the file, a sentence each. */
+  familyNotes: readonly string[];
 }
 
 type NamedModel = Pick<ModelConfiguration, 'signature' | 'basemodel'>;

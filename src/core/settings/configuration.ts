@@ -19,7 +19,7 @@ import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts'
 import { asArray, asObject, errorPosition } from '#json/json.ts';
 import type { Log } from '#process/log.ts';
 import { dialectProblems } from './makers.ts';
-import { marketOfFamily } from './market.ts';
+import { marketOfFamily } from './market-term.ts';
 import { readMembers } from './members.ts';
 import { familyName, isDeterministic, parseRun, runName, splitStudy } from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
@@ -81,14 +81,14 @@ export function warnOfContent(
   configuration: Configuration,
   { warning }: Pick<Log, 'warning'>,
 ): void {
-  const { placeholders, unknownKeys } = configuration;
+  const { placeholders, unknownKeys, familyNotes } = configuration;
   if (warnedKeys === unknownKeys) return;
   warnedKeys = unknownKeys;
   if (placeholders.length > 0)
     warning('placeholders in the configuration count as absent', {
       fields: placeholders.join(', '),
     });
-  for (const sentence of unknownKeys) warning(sentence);
+  for (const sentence of [...unknownKeys, ...familyNotes]) warning(sentence);
 }
 
 function findPlaceholders(content: unknown): string[] {
@@ -126,7 +126,7 @@ export function parseConfiguration(
     ...idleLimits,
   ];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
-  const { market, warnings: ofFamily } = marketOfFamily(value);
+  const { market, warnings: familyNotes } = marketOfFamily(value);
   const { agent_config: written, ...rest } = result.output;
   return {
     ...rest,
@@ -134,7 +134,8 @@ export function parseConfiguration(
     agent_config: resolveTerms(written, market),
     market,
     placeholders: findPlaceholders(value),
-    unknownKeys: [...warnings, ...ofFamily],
+    unknownKeys: warnings,
+    familyNotes,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Market } from '#domain/market-rules.ts';
+import type { MarketTerms } from '#domain/market-rules.ts';
 
 /** The symbols that models may buy when the configuration names none. */
 
@@ -23,6 +23,6 @@ const sse50: readonly string[] = `
   .split(/\s+/)
   .map((number) => `${number}.SH`);
 
-export function defaultSymbols({ currency }: Market): readonly string[] {
+export function defaultSymbols({ currency }: MarketTerms): readonly string[] {
   return currency === 'CNY' ? sse50 : nasdaq100;
 }

@@ -14,7 +14,6 @@ import {
 import type { PricesAt } from '#database/price-writes.ts';
 import type { Bar } from '#database/prices.ts';
 import { ServiceError } from '#domain/service-error.ts';
-import { referencePrice } from './price-limit.ts';
 import { type Money, money, toPrice, priceUnits, asMoney, toDollars } from '#money/money.ts';
 
 /**
@@ -47,8 +46,6 @@ export interface Market {
    * is stored.
    */
   knownMark(symbol: string): Mark | null;
-  /** The price from which its limits of the date count; null without one. */
-  reference(symbol: string): Money | null;
   bar(symbol: string, date: CalendarDate): Bar | null;
   /** The last `count` bars, oldest first; the session date's own has only its open. */
   bars(symbol: string, count: number): Bar[];
@@ -81,14 +78,6 @@ export function openMarket(
     marks.set(symbol, mark);
     return mark;
   };
-  const references = new Map<string, Money | null>();
-  const reference = (symbol: string): Money | null => {
-    const known = references.get(symbol);
-    if (known !== undefined) return known;
-    const found = referencePrice(prices, date, symbol);
-    references.set(symbol, found);
-    return found;
-  };
   const adjusted = (bars: MarketBar[]): Bar[] => {
     const [oldest] = bars;
     if (oldest === undefined) return [];
@@ -100,7 +89,6 @@ export function openMarket(
     date,
     quote,
     knownMark,
-    reference,
     bar(symbol, day) {
       const bar = barOn(prices, date, { symbol, date: day });
       return adjusted(bar ? [bar] : [])[0] ?? null;

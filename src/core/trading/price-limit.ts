@@ -20,7 +20,7 @@ const PARTS = 1_000_000n;
  * shares after its splits, rounded to a cent. Null without a close, and on a series that is adjusted
  * for splits, whose prices never were those of the exchange.
  */
-export function referencePrice(prices: PricesAt, date: CalendarDate, symbol: string): Money | null {
+function referencePrice(prices: PricesAt, date: CalendarDate, symbol: string): Money | null {
   const [{ previousDate, previousClose } = { previousDate: null, previousClose: null }] = quotesOn(
     prices,
     date,
@@ -53,7 +53,7 @@ export function limitPrice(reference: Money, limit: number, side: Side): Money {
   return money(Number(roundedHalfUp(cents, PARTS * UNITS_PER_CENT) * UNITS_PER_CENT));
 }
 
-/** Why an order cannot fill at the open of a date: nobody takes the other side; null where it can. */
+/** Why an order cannot fill at the open of a date: no one takes the other side; null where it can. */
 export function limitReason(
   market: Market,
   rules: MarketRules,
@@ -61,9 +61,10 @@ export function limitReason(
 ): string | null {
   const { price_limit: limit } = findBoard(rules, symbol);
   const { open } = market.quote(symbol);
-  const reference = limit === null || open === null ? null : market.reference(symbol);
+  const reference =
+    limit === null || open === null ? null : referencePrice(market.prices, market.date, symbol);
   if (limit === null || open === null || reference === null) return null;
   const bound = limitPrice(reference, limit, side);
-  if (side === 'buy' && open >= bound) return 'it opened at its upper limit, nobody sells';
-  return side === 'sell' && open <= bound ? 'it opened at its lower limit, nobody buys' : null;
+  if (side === 'buy' && open >= bound) return 'it opened at its upper limit, no one sells';
+  return side === 'sell' && open <= bound ? 'it opened at its lower limit, no one buys' : null;
 }

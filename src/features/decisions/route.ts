@@ -100,7 +100,11 @@ export const decisionsRoute = route({
     if (format === 'csv') {
       const currencies = currenciesByName(database);
       const rows = page.map((row) => ({ ...row, currency: currencies.get(row.model) }));
-      return objectTable('decisions.csv', [...schemaColumns(decision), 'currency'], rows);
+      return objectTable(
+        'decisions.csv',
+        [...schemaColumns(decision).slice(0, -1), 'currency', 'study'],
+        rows,
+      );
     }
     return jsonBody(settings, {
       decisions: page,

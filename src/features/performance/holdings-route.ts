@@ -68,7 +68,7 @@ export const holdingsResponse = namedResponse('HoldingsResponse', {
 });
 
 const columns =
-  'date cash portfolio_value cash_weight symbol quantity price value weight study currency'.split(
+  'date cash portfolio_value cash_weight symbol quantity price value weight currency study'.split(
     ' ',
   );
 

@@ -43,12 +43,13 @@ import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 const figures = schemaColumns(performanceResponse.entries.models.item)
   .filter((name) => !name.startsWith('details_') && name !== 'study')
   .concat('runs', 'interval_low', 'interval_high', 'incomparable');
-const trades = 'model date side symbol amount price commission cash cash_change entry'.split(' ');
+const trades =
+  'model date side symbol amount price commission cash cash_change entry currency'.split(' ');
 const columns = {
-  curve:
-    'model date value daily_return stale benchmark_value family before_cutoff dividends dividend_status growth drawdown'.split(
-      ' ',
-    ),
+  curve: (
+    'model date value daily_return stale benchmark_value family before_cutoff dividends ' +
+    'dividend_status growth drawdown currency'
+  ).split(' '),
   trades,
   actions: trades,
   style: 'model factor beta standard_error p_value contribution days'.split(' '),
@@ -305,7 +306,7 @@ export const performanceRoute = route({
     const all = Iterator.from<{ model: string }>(rows[table](context, query));
     return objectTable(
       `${table}.csv`,
-      [...columns[table], 'study', ...(table === 'style' ? [] : ['currency'])],
+      [...columns[table], 'study'],
       all.map((row) => ({
         ...row,
         study: studies.get(row.model),

@@ -27,7 +27,7 @@ export type BaselineDay = ToolDialogue<string>;
  */
 const SECOND_TRY_SHARE = 0.98;
 /** Whose open is at its limit: no smaller order fills either. */
-const HALTED = /at its (?:upper|lower) limit, nobody/;
+const HALTED = /at its (?:upper|lower) limit, no one/;
 /** How many shares a limit allows, in the sentence of its refusal. */
 const ALLOWED = /(?:at most (\d+) shares?|none) can be bought/;
 const UNITS_PER_DOLLAR = 10_000;

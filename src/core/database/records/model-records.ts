@@ -10,7 +10,7 @@ const newestRunSql = (model: string) =>
   `(SELECT run_id FROM simulation_runs WHERE model = ${model} ORDER BY status, run_id DESC LIMIT 1)`;
 
 /** A model of a job: one run of an entry. */
-export type Run = RowOf<typeof knownRuns>;
+export type Run = Omit<RowOf<typeof knownRuns>, 'jobId'>;
 
 /**
  * Every run that a job has named, by name: its family, and its knowledge cutoff and basemodel as

@@ -32,8 +32,8 @@ const FIELDS = [
 export const resultColumns = [
   ...FIELDS.map((sql) => sql.replace(/.* AS /s, '')),
   'holdings',
-  'study',
   'currency',
+  'study',
 ];
 
 /**
@@ -143,5 +143,5 @@ function recordCells(
   const fields: Record<string, Cell> = JSON.parse(json);
   const currency = currencies.get(fields['job_id'] ?? null) ?? null;
   const holdings = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
-  return [...Object.values(fields), holdings || null, JSON.parse(study), currency];
+  return [...Object.values(fields), holdings || null, currency, JSON.parse(study)];
 }

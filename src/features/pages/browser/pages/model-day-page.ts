@@ -244,7 +244,8 @@ function portfolio(
   );
   const start =
     opening.date === null ? 'the initial cash' : `the close of ${nonBreakingDate(opening.date)}`;
-  const words = `Holdings in shares, cash and value in ${currency === 'USD' ? 'dollars' : currency}. Before: ${start}. After: the close of the day.`;
+  const unit = currency === 'USD' ? 'dollars' : currency;
+  const words = `Holdings in shares, cash and value in ${unit}. Before: ${start}. After: the close of the day.`;
   const content = table<Holding>({
     caption: 'Portfolio',
     rows: [{ name: 'Cash', before: opening.cash, after: close.cash, ...cashFormats }, ...changed],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
-import { type Board, type Market, namedMarkets, rulesOf, US } from '#domain/market-rules.ts';
+import { type Board, type MarketTerms, namedMarkets, rulesOf, US } from '#domain/market-rules.ts';
 import { SYMBOL_PATTERN } from '#domain/symbols.ts';
 import { asObject } from '#json/json.ts';
 import { didYouMean, hint, list } from '#text/sentences.ts';
@@ -44,7 +44,7 @@ interface Problem {
 }
 
 /** The rules that a value names; or what is wrong with it, by key. */
-function readMarket(value: unknown): { market: Market } | { problems: Problem[] } {
+function readMarket(value: unknown): { market: MarketTerms } | { problems: Problem[] } {
   const fails = (...problems: Problem[]) => ({ problems });
   const markets = list(NAMES.map((name) => `"${name}"`));
   if (typeof value === 'string') {
@@ -52,7 +52,7 @@ function readMarket(value: unknown): { market: Market } | { problems: Problem[] 
     const otherwise = `the markets are ${markets}, or an object has the keys of another one`;
     return named
       ? { market: named }
-      : fails({ message: `is no market: ${didYouMean(value, NAMES, otherwise)}` });
+      : fails({ message: `is not a market: ${didYouMean(value, NAMES, otherwise)}` });
   }
   const written = asObject(value);
   if (written === undefined) return fails({ message: `must be one of ${markets}, or an object` });
@@ -69,7 +69,7 @@ function readMarket(value: unknown): { market: Market } | { problems: Problem[] 
   });
   if (baseName !== undefined && !(base && Object.hasOwn(namedMarkets, String(baseName)))) {
     const words = didYouMean(String(baseName), NAMES, `the markets are ${markets}`);
-    problems.push({ key: 'base', message: `is no market: ${words}` });
+    problems.push({ key: 'base', message: `is not a market: ${words}` });
   }
   const missing = KEYS.filter((key) => !(key in own));
   if (baseName === undefined && missing.length > 0)
@@ -81,12 +81,16 @@ function readMarket(value: unknown): { market: Market } | { problems: Problem[] 
   if (problems.length > 0) return { problems };
   const { symbols: _symbols, ...rest } = own;
   const start = base ?? US;
-  const whole = { ...start, ...(rest as Partial<Market>), boards: [...boards, ...start.boards] };
+  const whole = {
+    ...start,
+    ...(rest as Partial<MarketTerms>),
+    boards: [...boards, ...start.boards],
+  };
   return { market: { ...whole, name: marketName(whole, base) } };
 }
 
 /** That of the market with the same rules; of another one, of which market it is a change. */
-function marketName(market: Market, base: Market | undefined): string {
+function marketName(market: MarketTerms, base: MarketTerms | undefined): string {
   const is = (name: string) =>
     isDeepStrictEqual(rulesOf(market), rulesOf(namedMarkets[name] ?? US));
   return NAMES.find(is) ?? (base ? `${base.name}, changed` : 'own');
@@ -124,7 +128,7 @@ function readBoards(text: unknown): { boards: Board[]; wrong: string | null } {
 /** `agent_config.market` of a configuration: a name, or an object with what differs. */
 export const marketTerm = v.pipe(
   v.unknown(),
-  v.rawTransform<unknown, Market>(({ dataset, addIssue, NEVER }) => {
+  v.rawTransform<unknown, MarketTerms>(({ dataset, addIssue, NEVER }) => {
     const input = dataset.value;
     const read = readMarket(input);
     if ('market' in read) return read.market;
@@ -150,13 +154,15 @@ const OTHER_AGENT = /Crypto|Hour|Forex/i;
  * For which market a file of the AI-Trader family is, by its top level; with a sentence where it
  * trades otherwise there.
  */
-export function marketOfFamily(content: unknown): { market: Market; warnings: string[] } {
+export function marketOfFamily(content: unknown): { market: MarketTerms; warnings: string[] } {
   const { market, agent_type: agent } = asObject(content) ?? {};
   const [name, type] = [market, agent].map((word) => (typeof word === 'string' ? word : ''));
   const named = name && Object.hasOwn(namedMarkets, name) ? namedMarkets[name] : undefined;
   const chosen = named ?? (!name && CHINESE_AGENT.test(type ?? '') ? namedMarkets['cn'] : US) ?? US;
   const other = name && !named ? `"market": "${name}"` : null;
   const others = other ?? (OTHER_AGENT.test(type ?? '') ? `"agent_type": "${type}"` : null);
-  const sentence = `${others} is for other programs: here models trade once a day, on weekdays, in whole units, by the rules of "${chosen.name}" unless agent_config.market has others`;
+  const sentence =
+    `${others} is for other programs: here models trade once a day, on weekdays, in whole units, ` +
+    `by the rules of "${chosen.name}" unless agent_config.market has others`;
   return { market: chosen, warnings: others === null ? [] : [sentence] };
 }

@@ -43,7 +43,7 @@ export function describeTerms(configuration: AgentConfiguration): Record<TermKin
   return {
     costs: costTerm(configuration),
     universe: [universeKey({ stock_symbols, members }), count(stock_symbols.length, 'symbol')],
-    initial_cash: [cash, cash],
+    initial_cash: [`${configuration.initial_cash}`, cash],
     dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
     open: [open, open],
     limits: [limits, limits],

@@ -28,10 +28,10 @@ const agent_config = {
   ...{ market: 'cn', stock_symbols: SYMBOLS, initial_cash: 100_000 },
   ...{ commission_bps: 2.5, min_commission: 5, sell_tax_bps: 5 },
 };
-const studies = { hidden: { open: 'hidden' }, american: { market: null } };
+const studies = { hidden: { open: 'hidden' }, american: { market: 'us' } };
 
 test('baselines and simulated models keep to the rules of their market, and every day replays', async (t) => {
-  const configuration = { models, agent_config, studies };
+  const configuration = { models, agent_config, studies, agent_type: 'BaseAgentAStock_Hour' };
   const service = await startTestService(t, { configuration, prices: PRICES });
   const { database } = service;
   const days = { start_date: START, end_date: END };
@@ -40,7 +40,8 @@ test('baselines and simulated models keep to the rules of their market, and ever
     assert.equal(job.status, 'completed');
     assert.deepEqual([job.terms.market.name, job.terms.market.currency], ['cn', 'CNY']);
     assert.deepEqual([job.terms.min_commission, job.terms.sell_tax_bps], [5, 5]);
-    assert.equal(job.warnings?.some((words: string) => /price limit/.test(words)) ?? false, false);
+    assert.match(job.warnings[0], /^"agent_type": "BaseAgentAStock_Hour" is for other programs/);
+    assert.doesNotMatch(job.warnings.join(), /price limit/);
   }
   const trades = rowsAsText(
     database,

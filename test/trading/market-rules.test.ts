@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { newsEnd } from '../../src/core/trading/news.ts';
 import { zonedInstant } from '../../src/core/time/calendar.ts';
 import { type MarketRules, US, US_RULES } from '../../src/core/domain/market-rules.ts';
 import { type Money, money } from '../../src/core/money/money.ts';
@@ -54,13 +55,13 @@ const orders = tableOf<[order: string, held: string, refusal: string]>(`
   sell 150 600519.SH | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 130 can be sold.
   sell 7 688981.SH   | 150 |
   buy 900 600519.SH  | 700 |
-  buy 1100 600519.SH | 0   | cash is 1,000.00, enough for 1000
-  buy 1200 688981.SH | 0   | cash is 1,000.00, enough for 1000
+  buy 1100 600519.SH | 0   | cash is 1,050.00, enough for 1000
+  buy 1200 688981.SH | 0   | cash is 1,050.00, enough for 1050
 `);
 test('orders keep to the lots of their board; odd ones leave in one order', () => {
   for (const [order, held, refusal] of orders) {
     const [side = '', amount = '', symbol = ''] = order.split(' ');
-    const day = dayOf(1_000, held === '0' ? {} : { [symbol]: Number(held) });
+    const day = dayOf(1_050, held === '0' ? {} : { [symbol]: Number(held) });
     const taken = takeOrder(day, side as 'buy', { symbol, amount: Number(amount) });
     assert.equal(
       taken.refusal?.split(': ')[1]?.replace(/\.$/, ''),
@@ -133,4 +134,18 @@ test('a session opens by the clocks of its place', () => {
     zonedInstant('America/New_York', date, time).toISOString();
   assert.equal(shown('2025-03-09', '02:30'), '2025-03-09T07:30:00.000Z');
   assert.equal(shown('2025-11-02', '01:30'), '2025-11-02T06:30:00.000Z');
+});
+
+/** A zone, an open, and the date before which news is out at it on 10 March 2025. */
+const ends = tableOf<[zone: string, opens: string, before: string]>(`
+  America/New_York | 09:30 | 2025-03-10
+  Asia/Shanghai    | 09:30 | 2025-03-10
+  Asia/Tokyo       | 09:00 | 2025-03-10
+  Australia/Sydney | 10:00 | 2025-03-09
+  Pacific/Auckland | 10:00 | 2025-03-09
+  America/New_York | 20:30 | 2025-03-10
+`);
+test('news that may be of after the open is not out on a morning', () => {
+  for (const [time_zone, opens, before] of ends)
+    assert.equal(newsEnd({ time_zone, opens }, '2025-03-10'), before, `${time_zone} ${opens}`);
 });

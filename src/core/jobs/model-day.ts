@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { timestamp, utcDate, zonedInstant } from '#time/calendar.ts';
+import { timestamp } from '#time/calendar.ts';
 import type { ChildLoss, ProcessOutcome } from '#children/channel.ts';
 import { launch } from '#children/launch.ts';
 import { createMessageHandler } from '#children/child-messages.ts';
@@ -18,7 +18,7 @@ import { asObject, tryParse } from '#json/json.ts';
 import { logUnexpected } from '#process/log.ts';
 import { TooLarge } from '#money/money.ts';
 import { additions, type PastMessage, modelSecrets, type StartMessage } from '#wire/protocol.ts';
-import { type NewsSearch, openNews } from '#trading/news.ts';
+import { newsEnd, type NewsSearch, openNews } from '#trading/news.ts';
 import { dayTerms } from '#trading/running-day.ts';
 import { LogMismatch } from '#trading/reasoning-log.ts';
 import { openSession, type TradingSession } from '#trading/session.ts';
@@ -317,9 +317,6 @@ function openDayNews({ job, modelDay }: DayContext, signal: AbortSignal): NewsSe
   if (apiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
   const provider = { apiKey, baseUrl, timeoutMs: limits.newsSearchMs };
-  const { opens, time_zone: zone } = job.agentConfig.market;
-  const opening = utcDate(zonedInstant(zone, modelDay.date, opens));
-  // East of Japan a session opens while the day before is not over in UTC, in which news is dated.
-  const date = opening < modelDay.date ? opening : modelDay.date;
+  const date = newsEnd(job.agentConfig.market, modelDay.date);
   return openNews(provider, { date, signal, onFailure });
 }

@@ -87,6 +87,9 @@ test('a market that is none is an error with its place and what to do', () => {
     const study = { studies: { x: { market: JSON.parse(market) } } };
     assert.throws(() => parse({}, study), { message: like(`…studies.x.market${problem}`) });
   }
+  assert.throws(() => parse({}, { market: { base: 'cn' } }), {
+    message: /file: market: must be a name here; agent_config\.market may be an object$/,
+  });
   assert.throws(() => parse({ sell_tax_bps: -1 }), { message: /agent_config\.sell_tax_bps: / });
   assert.throws(() => parse({ min_commission: '5' }), {
     message: /agent_config\.min_commission: /,

@@ -71,6 +71,17 @@ test('orders keep to the lots of their board; odd ones leave in one order', () =
   }
 });
 
+test('a limit says how many shares in whole lots can be bought', () => {
+  const refusalOf = (symbol: string, max_weight: number) =>
+    takeOrder({ ...dayOf(1_000, {}), limits: { max_weight } }, 'buy', { symbol, amount: 300 })
+      .refusal ?? '';
+  assert.match(refusalOf('600519.SH', 0.25), /at most 200 shares can be bought\.$/);
+  assert.match(refusalOf('600519.SH', 0.09), /none can be bought\.$/);
+  assert.match(refusalOf('688981.SH', 0.25), /at most 250 shares can be bought\.$/);
+  assert.match(refusalOf('688981.SH', 0.19), /none can be bought\.$/);
+  assert.equal(refusalOf('600519.SH', 0.3), '');
+});
+
 test('rebalance rounds its orders down to lots, and sells all of what is to go', () => {
   const told = (day: TradingDay, weights: Record<string, number>, sell_rest = false) =>
     (rebalance(day, { weights, sell_rest }).orders ?? []).map(

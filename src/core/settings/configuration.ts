@@ -120,13 +120,14 @@ export function parseConfiguration(
       result.issues.map((issue) => `${issuePath(issue)}: ${describeIssue(issue)}`).join('; '),
     );
   const { warnings, problems: idleLimits } = checkUnknownKeys(value);
+  const { market, warnings: familyNotes, problems: ofMarket } = marketOfFamily(value);
   const problems = [
+    ...ofMarket,
     ...entryProblems(result.output.models, openaiApiBase),
     ...studyProblems(result.output),
     ...idleLimits,
   ];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
-  const { market, warnings: familyNotes } = marketOfFamily(value);
   const { agent_config: written, ...rest } = result.output;
   return {
     ...rest,

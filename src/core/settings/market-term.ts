@@ -154,7 +154,7 @@ const OTHER_AGENT = /Crypto|Hour|Forex/i;
  * For which market a file of the AI-Trader family is, by its top level; with a sentence where it
  * trades otherwise there.
  */
-export function marketOfFamily(content: unknown): { market: MarketTerms; warnings: string[] } {
+export function marketOfFamily(content: unknown) {
   const { market, agent_type: agent } = asObject(content) ?? {};
   const [name, type] = [market, agent].map((word) => (typeof word === 'string' ? word : ''));
   const named = name && Object.hasOwn(namedMarkets, name) ? namedMarkets[name] : undefined;
@@ -164,5 +164,10 @@ export function marketOfFamily(content: unknown): { market: MarketTerms; warning
   const sentence =
     `${others} is for other programs: here models trade once a day, on weekdays, in whole units, ` +
     `by the rules of "${chosen.name}" unless agent_config.market has others`;
-  return { market: chosen, warnings: others === null ? [] : [sentence] };
+  const isOther = market != null && typeof market !== 'string';
+  return {
+    market: chosen,
+    warnings: others === null ? [] : [sentence],
+    problems: isOther ? ['market: must be a name here; agent_config.market may be an object'] : [],
+  };
 }

@@ -209,7 +209,7 @@ export function createBooks(
         into,
         numerator,
         denominator,
-        remains: 1,
+        remains: 1 as const,
       };
       const exchanges = [{ ...exchange, cash: Math.round(cash * 1_000_000) }];
       storeExchanges(database, { exchanges, none: [] }, 'csv');

@@ -20,7 +20,7 @@ import { parseRun } from '../../src/core/domain/runs.ts';
 import { encodeEntry, type Entry } from '../../src/core/settings/entry.ts';
 import { type Money, money } from '../../src/core/money/money.ts';
 import { percent } from '../../src/core/trading/commit.ts';
-import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../../src/core/settings/default-symbols.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 
 /**

@@ -13,7 +13,7 @@ export function tradingDay(parts: DayParts): TradingDay {
     ...{ rules: US_RULES, isOpenHidden: false, limits: null, decider: null, wording: WORDING },
     ...{ news: null, documents: null, note: undefined, unfilled: [], left: [] },
     ...{ received: [], exchanged: [] },
-    ...{ placed: [], expected: parts.portfolio, orders: 0, refused: 0 },
+    ...{ placed: [], bought: () => 0, expected: parts.portfolio, orders: 0, refused: 0 },
     ...parts,
   };
 }

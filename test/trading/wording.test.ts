@@ -19,7 +19,7 @@ import { type Decider, decide } from '../../src/core/trading/decision.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import type { Documents } from '../../src/core/trading/morning-documents.ts';
 import { storeDocuments } from '../support/documents.ts';
-import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../../src/core/settings/default-symbols.ts';
 import { storePrices } from '../support/prices.ts';
 import { tradingDay } from '../support/trading-day.ts';
 

@@ -22,6 +22,7 @@ import {
 } from '#database/job-queries.ts';
 import { type CountedDocuments, countDocuments } from '#database/document-queries.ts';
 import { costsBefore } from '#database/usage.ts';
+import { symbolsWithAdjustedPrices } from '#database/prices.ts';
 import { morningWrite } from '#database/price-writes.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage } from '#domain/service-error.ts';
@@ -35,6 +36,7 @@ import { makers } from '#settings/makers.ts';
 import { universeOn } from '#settings/members.ts';
 import type { Availability, DatePrices } from '#prices/needs.ts';
 import { noDownloadReason, supplyPrices } from '#prices/supply.ts';
+import { limitWarnings } from '#prices/warnings.ts';
 import { readsDocuments } from '#trading/morning-documents.ts';
 import { type Market, openMarket } from '#trading/market.ts';
 import { heldWarnings } from '#prices/suspected.ts';
@@ -135,7 +137,9 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
     const skipNotes = skipWarnings(skippedModelDays(database, jobId));
-    addWarnings(database, jobId, [...prices.warnings, ...skipNotes]);
+    const adjusted = symbolsWithAdjustedPrices(database, universe);
+    const limitNotes = limitWarnings(adjusted, agentConfig);
+    addWarnings(database, jobId, [...prices.warnings, ...limitNotes, ...skipNotes]);
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
   if (hasNoPrices) {

@@ -24,6 +24,9 @@ const MAX_OUTSIDE = 0.01;
 /** Dividends and splits are announced weeks ahead, not years. */
 const MAX_DAYS_AHEAD = 366;
 const DOLLARS = 'USD';
+/** The currency of the exchanges whose symbols end so. */
+const YUAN = 'CNY';
+const CHINESE = /\.(SH|SHH|SZ|SHZ|BJ)$/i;
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
 
 /** A row that was checked: a bar, and what happened on its date. */
@@ -95,9 +98,14 @@ export function checkRow(
   return { bar: { ...bar, ...actions, line: row.line ?? 1 } };
 }
 
+/** Alpha Vantage ends symbols of Shanghai and Shenzhen with `.SHH` and `.SHZ`, others with `.SH` and `.SZ`. */
+function readSymbol(text = ''): string | null {
+  return normaliseSymbol(text)?.replace(/^(\d{6}\.S)H([HZ])$/, '$1$2') ?? null;
+}
+
 /** The symbol and the date of a row; null where they cannot be read. */
 export function parseDay({ symbol, date }: Row) {
-  return { symbol: normaliseSymbol(symbol ?? ''), date: parseDate(trimTime(date)) };
+  return { symbol: readSymbol(symbol), date: parseDate(trimTime(date)) };
 }
 
 /** A date of the calendar, however early; null for anything else. */
@@ -136,7 +144,7 @@ export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
 
 /** Checks the symbol and the date of a row. */
 export function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
-  const symbol = normaliseSymbol(row.symbol ?? '');
+  const symbol = readSymbol(row.symbol);
   if (symbol === null) return refuse('not a ticker symbol', row.symbol);
   const date = trimTime(row.date);
   if (isCalendarDate(date))
@@ -161,7 +169,7 @@ function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect }
     return hasPrices ? NO_ACTIONS : refuse('no dividend and no split', row.date);
   const confirmed = readConfirmed(row.confirmed?.trim() ?? '');
   if (typeof confirmed === 'object' && confirmed !== null) return confirmed;
-  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row.currency?.trim());
+  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row);
   if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, confirmed, ...paid };
   const old = row.denominator?.trim() ?? '';
   const isNone = Number(shares) === 1 && Number(old) === 1;
@@ -178,9 +186,11 @@ function readConfirmed(text: string): number | null | { defect: Defect } {
 }
 
 /** Cash per share in 1/1,000,000 dollar. */
-function readCash(text: string, currency = ''): Pick<Actions, 'dividend'> | { defect: Defect } {
-  if (!isAbsent(currency) && currency.toUpperCase() !== DOLLARS)
-    return refuse(`not in ${DOLLARS}`, currency);
+function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect: Defect } {
+  const currency = row.currency?.trim() ?? '';
+  const known = CHINESE.test(row.symbol?.trim() ?? '') ? [YUAN, DOLLARS] : [DOLLARS];
+  if (!isAbsent(currency) && !known.includes(currency.toUpperCase()))
+    return refuse(`not in ${known.join(' or ')}`, currency);
   const dollars = withoutDollarSign(text);
   const cash = Number(dollars) === 0 ? 0 : microDollars(dollars);
   if (cash === null || cash > MAX_CASH) return refuse('dividend is not a plausible number', text);

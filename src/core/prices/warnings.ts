@@ -7,7 +7,9 @@ import {
   warnedSubjects,
 } from '#database/job-queries.ts';
 import { staleModelDays } from '#database/stale.ts';
+import { findBoard } from '#domain/market-rules.ts';
 import type { Warning } from '#domain/vocabulary.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import type { ContradictedSplit, Jump } from '#database/splits-and-dividends.ts';
 import { count, compact, list } from '#text/sentences.ts';
 import type { DatePrices } from './needs.ts';
@@ -59,6 +61,22 @@ export function mixWarnings(real: ReadonlySet<string>, universe: readonly string
     `${synthetic} of ${universe.length} symbols have synthetic prices and ${real.size} real ones (${list([...real].sort())}); ` +
     'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
   return [{ code: 'mixed_prices', message }];
+}
+
+/** Of a market with price limits, which prices that are adjusted for splits do not show. */
+export function limitWarnings(
+  adjusted: ReadonlySet<string>,
+  { market, stock_symbols: symbols }: Pick<AgentConfiguration, 'market' | 'stock_symbols'>,
+): string[] {
+  const free = symbols.filter(
+    (symbol) => adjusted.has(symbol) && findBoard(market, symbol).price_limit !== null,
+  );
+  if (free.length === 0) return [];
+  const named = list(free, { most: MAX_NAMED_ACTIONS });
+  return [
+    `No price limit holds for ${free.length} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
+      `${named}; import prices as they traded instead (import-prices FILE --as raw)`,
+  ];
 }
 
 /** The wait at the limits of all providers. */

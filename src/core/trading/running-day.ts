@@ -98,6 +98,11 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
+    bought: (symbol) =>
+      actions.reduce(
+        (sum, own) => sum + (own.actionType === 'buy' && own.symbol === symbol ? own.amount : 0),
+        0,
+      ),
     get orders() {
       return decisions.filter(isTrade).length + placed.length;
     },

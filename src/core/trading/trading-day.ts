@@ -67,6 +67,8 @@ export interface TradingDay extends OrderTerms {
   readonly placed: readonly PlacedOrder[];
   /** The portfolio as if they filled at previous closes; the portfolio without a hidden open. */
   readonly expected: Portfolio;
+  /** How many shares of a symbol were bought today. */
+  readonly bought: (symbol: string) => number;
   /** How many orders were executed or placed so far. */
   readonly orders: number;
   /** How many orders of rebalances were refused so far. */

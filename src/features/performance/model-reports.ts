@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import { hasCosts, marketRules } from '#domain/market-rules.ts';
+import { hasCosts, marketRules, US } from '#domain/market-rules.ts';
 import { parseAgentConfigurations } from '#settings/configuration.ts';
 import { heldSymbols } from '#database/suspicion-queries.ts';
 import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
@@ -202,6 +202,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
   const cash = basis.initialCash.get(model) ?? null;
+  const configuration = basis.configurations.get(run.days.at(-1)?.jobId ?? '');
   request.growths?.set(model, growthCurve(record));
   return {
     model,
@@ -211,6 +212,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     days_before_cutoff: known.length,
     outside: listOutsideKinds(basis.agents.has(model)),
     failed_model_days: request.failed.get(model) ?? 0,
+    currency: configuration?.market.currency ?? US.currency,
     initial_cash: cash === null ? null : toDollars(cash),
     no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
     ...figures,
@@ -225,7 +227,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
         basemodel,
         trades: figures.trading.trades,
         held: figures.open_positions.map(({ symbol }) => symbol),
-        configuration: basis.configurations.get(run.days.at(-1)?.jobId ?? ''),
+        configuration,
         suspected,
       }),
     ],

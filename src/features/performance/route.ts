@@ -31,6 +31,7 @@ import {
   objectTable,
 } from '#api/handler.ts';
 import { checkNames, parseFilters } from '#api/filters.ts';
+import { currenciesByName } from '#database/records/model-records.ts';
 import { resolveStudy, studiesByName } from '#api/studies.ts';
 import { benchmarkEntry, choiceEntries, readCountedDays } from './filters.ts';
 import { performanceResponse } from './response.ts';
@@ -42,12 +43,13 @@ import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 const figures = schemaColumns(performanceResponse.entries.models.item)
   .filter((name) => !name.startsWith('details_') && name !== 'study')
   .concat('runs', 'interval_low', 'interval_high', 'incomparable');
-const trades = 'model date side symbol amount price commission cash cash_change entry'.split(' ');
+const trades =
+  'model date side symbol amount price commission cash cash_change entry currency'.split(' ');
 const columns = {
-  curve:
-    'model date value daily_return stale benchmark_value family before_cutoff dividends dividend_status growth drawdown'.split(
-      ' ',
-    ),
+  curve: (
+    'model date value daily_return stale benchmark_value family before_cutoff dividends ' +
+    'dividend_status growth drawdown currency'
+  ).split(' '),
   trades,
   actions: trades,
   style: 'model factor beta standard_error p_value contribution days'.split(' '),
@@ -300,11 +302,16 @@ export const performanceRoute = route({
       figures: figureRows,
     };
     const studies = studiesByName(context.database);
+    const currencies = currenciesByName(context.database);
     const all = Iterator.from<{ model: string }>(rows[table](context, query));
     return objectTable(
       `${table}.csv`,
       [...columns[table], 'study'],
-      all.map((row) => ({ ...row, study: studies.get(row.model) })),
+      all.map((row) => ({
+        ...row,
+        study: studies.get(row.model),
+        currency: currencies.get(row.model),
+      })),
     );
   },
 });

@@ -50,7 +50,7 @@ export function valueCurve(
   signal: AbortSignal,
 ): HTMLElement {
   const { model, start_value: start } = report;
-  const { title, days: curve } = daysBesideBenchmark(report.curve, start);
+  const { title, days: curve } = daysBesideBenchmark(report.curve, start, report.currency);
   const dates = datesWithStart(curve);
   const value: Line = {
     ...lineLook(model),
@@ -99,6 +99,7 @@ const TOLERANCE = 1e-5;
 export function daysBesideBenchmark(
   curve: readonly Day[],
   start: number,
+  currency = 'USD',
 ): { title: string; days: readonly Day[] } {
   const grown = curve.map((day) => ({ ...day, value: day.growth * start }));
   const isValue = curve.every(
@@ -106,7 +107,7 @@ export function daysBesideBenchmark(
   );
   return isValue
     ? { title: 'Portfolio value', days: curve }
-    : { title: growthTitle(start), days: grown };
+    : { title: growthTitle(start, [{ currency }]), days: grown };
 }
 
 /** About a point: a triangle below it that points up, one above that points down, a dot on it. */

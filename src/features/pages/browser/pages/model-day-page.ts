@@ -97,7 +97,7 @@ function showSession(
       ),
       close !== undefined &&
         opening !== null &&
-        h('div.stack', tradesOfDay(records), portfolio(close, opening)),
+        h('div.stack', tradesOfDay(records), portfolio(close, opening, session.currency)),
     ),
   );
 }
@@ -228,7 +228,11 @@ interface Holding {
  * Cash, value and the holdings that changed, before the day and at its close; the others are
  * folded.
  */
-function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']>): HTMLElement {
+function portfolio(
+  close: ResultsRecord,
+  opening: NonNullable<Session['opening']>,
+  currency: string,
+): HTMLElement {
   const cashFormats = { format: money, formatChange: profit };
   const shares = { format: wholeNumber, formatChange: countChange };
   const had = sharesBySymbol(opening);
@@ -241,7 +245,8 @@ function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']
   );
   const start =
     opening.date === null ? 'the initial cash' : `the close of ${nonBreakingDate(opening.date)}`;
-  const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
+  const unit = currency === 'USD' ? 'dollars' : currency;
+  const words = `Holdings in shares, cash and value in ${unit}. Before: ${start}. After: the close of the day.`;
   const content = table<Holding>({
     caption: 'Portfolio',
     rows: [{ name: 'Cash', before: opening.cash, after: close.cash, ...cashFormats }, ...changed],

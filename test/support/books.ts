@@ -65,13 +65,13 @@ export interface Books {
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
   /** Cash per share in dollars. */
   setDividend(symbol: string, exDate: string, cash: number, basis?: DividendBasis): void;
-  /** Cash per old share in dollars, and shares of others that the old remain beside. */
-  setSpinOff(
+  /** Shares of another symbol for old ones; cash per old share in dollars. */
+  setExchange(
     symbol: string,
     date: string,
     into: string,
-    ratio: [number, number],
-    cash: number,
+    ratio: [newShares: number, oldShares: number],
+    more?: { cash?: number; remains?: boolean },
   ): void;
   remove(table: 'price_data' | 'stock_splits' | 'dividends', symbol: string, date: string): void;
 }
@@ -202,16 +202,10 @@ export function createBooks(
         )
         .run(symbol, exDate, Math.round(cash * 1_000_000), basis, write());
     },
-    setSpinOff(symbol, date, into, [numerator, denominator], cash) {
-      const exchange = {
-        symbol,
-        date: date as CalendarDate,
-        into,
-        numerator,
-        denominator,
-        remains: 1 as const,
-      };
-      const exchanges = [{ ...exchange, cash: Math.round(cash * 1_000_000) }];
+    setExchange(symbol, day, into, [numerator, denominator], { cash = 0, remains = false } = {}) {
+      const ratio = { numerator, denominator, cash: Math.round(cash * 1_000_000) };
+      const date = day as CalendarDate;
+      const exchanges = [{ symbol, date, into, ...ratio, remains: remains ? 1 : 0 } as const];
       storeExchanges(database, { exchanges, none: [] }, 'csv');
     },
     remove(table, symbol, date) {

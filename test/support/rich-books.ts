@@ -49,8 +49,8 @@ export async function richBooks(path?: string): Promise<Books> {
   books.setSplit('ORLY', '2025-01-08', 3, 2);
   books.setDividend('AAPL', '2025-01-07', 0.3);
   books.setDividend('AAPL', '2025-01-07', 0.25);
-  books.setSpinOff('AAPL', '2025-01-07', 'MSFT', [1, 3], 0.2);
-  books.setSpinOff('AAPL', '2025-01-07', 'MSFT', [1, 4], 0.1);
+  books.setExchange('AAPL', '2025-01-07', 'MSFT', [1, 3], { cash: 0.2, remains: true });
+  books.setExchange('AAPL', '2025-01-07', 'MSFT', [1, 4], { cash: 0.1, remains: true });
   books.wait(3_600);
   for (const model of ['model-a', 'model-b']) {
     await talk(books, model, '2025-01-03', [

@@ -144,6 +144,11 @@ for (const [name, exchanges, prices, expected, terms] of rows)
     assert.equal(job.status, 'completed', JSON.stringify(job.details));
     const bought = '2025-11-10 buy OLD 10 50 => 9500 10010 10 OLD:10';
     assert.deepEqual(ledgerOf(service.database, 'a'), ledger(`${bought}\n${expected}`));
+    const lost = (job.warnings ?? []).filter((one: string) => one.startsWith('Fractions of'));
+    const said =
+      'Fractions of NEW that the exchange of OLD on 2025-11-11 brought had no price, and are lost: ' +
+      'import the prices of NEW from before it, and run its model-days again';
+    assert.deepEqual(lost, name.includes('lost') ? [said] : []);
   });
 
 test('what has no price at all in the end fails the model-day with its name', async (t) => {

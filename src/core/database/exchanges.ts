@@ -81,6 +81,16 @@ function inOrderOfArrival(sameDay: readonly StoredExchange[]): StoredExchange[] 
   return [...ordered];
 }
 
+/** The symbols that only took another name on or before a date, the last one first. */
+export const formerNames = reads(
+  'column',
+  `SELECT symbol FROM ${exchangesAt('?3')} AS exchange WHERE into_symbol = ?1 AND date <= ?2
+     AND cash_e6 = 0 AND remains = 0 AND numerator = denominator
+   ORDER BY date DESC, symbol`,
+  [text],
+  (symbol: string, date: CalendarDate, write: number | null) => [symbol, date, write],
+);
+
 /** One to store. */
 export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 

@@ -128,8 +128,12 @@ function findObstacle(
   if (bought === 0 || amount > held || amount <= held - bought) return null;
   const most = lotsWithin(board, { ...order, amount: held - bought });
   const rest = most === 0 ? 'none' : `at most ${most}`;
+  const isReceived = day.exchanged.some(({ brought }) =>
+    brought.some((own) => own.symbol === symbol),
+  );
+  const how = isReceived ? 'bought or received' : 'bought';
   return refused(
-    `${bought} of the ${held} held were bought today, and cannot be sold before the next session; ${rest} can be sold.`,
+    `${bought} of the ${held} held were ${how} today, and cannot be sold before the next session; ${rest} can be sold.`,
   );
 }
 

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { findBoard, type MarketRules } from '#domain/market-rules.ts';
 import type { Side } from '#database/decisions.ts';
+import { formerNames } from '#database/exchanges.ts';
 import { barOn, quotesOn, splitsBetween } from '#database/market-queries.ts';
 import type { PricesAt } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
@@ -18,15 +19,24 @@ const PARTS = 1_000_000n;
 /**
  * The price from which a limit counts: the close before, less the dividends of the morning, then in
  * shares after its splits, rounded to a cent. Null without a close, and on a series that is adjusted
- * for splits, whose prices never were those of the exchange.
+ * for splits, whose prices never were those of the exchange. A symbol that has only its name from an
+ * exchange has the close of the old one.
  */
-function referencePrice(prices: PricesAt, date: CalendarDate, symbol: string): Money | null {
+function referencePrice(
+  prices: PricesAt,
+  date: CalendarDate,
+  symbol: string,
+  isRenamed = false,
+): Money | null {
   const [{ previousDate, previousClose } = { previousDate: null, previousClose: null }] = quotesOn(
     prices,
     date,
     [symbol],
   );
-  if (previousDate === null || previousClose === null) return null;
+  if (previousDate === null || previousClose === null) {
+    const [old] = isRenamed ? [] : formerNames(prices.reader, symbol, date, prices.write);
+    return old === undefined ? null : referencePrice(prices, date, old, true);
+  }
   if (barOn(prices, date, { symbol, date: previousDate })?.adjusted !== 0) return null;
   const since = { after: previousDate, upTo: date };
   let left = BigInt(priceUnits(previousClose)) * UNITS_PER_CENT;

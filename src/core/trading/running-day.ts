@@ -1,3 +1,4 @@
+import type { ExchangedHolding } from './morning.ts';
 import assert from 'node:assert/strict';
 import { WORDING, type Wording } from '#agent/prompt.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
@@ -98,11 +99,7 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
-    bought: (symbol) =>
-      actions.reduce(
-        (sum, own) => sum + (own.actionType === 'buy' && own.symbol === symbol ? own.amount : 0),
-        0,
-      ),
+    bought: (symbol) => addedToday(symbol, actions, morning.exchanged),
     get orders() {
       return decisions.filter(isTrade).length + placed.length;
     },
@@ -118,6 +115,21 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   };
   assertSoundPortfolio(play.portfolio);
   return play;
+}
+
+/** Shares of purchases and exchanges; those of a rename were held before under another name. */
+function addedToday(
+  symbol: string,
+  actions: readonly Action[],
+  exchanged: readonly ExchangedHolding[],
+): number {
+  const bought = actions.flatMap((own) =>
+    own.actionType === 'buy' && own.symbol === symbol ? own.amount : [],
+  );
+  const received = exchanged
+    .filter(({ remains, perShare, brought }) => remains || perShare > 0 || brought[0]?.ratio !== 1)
+    .flatMap(({ brought }) => brought.flatMap((own) => (own.symbol === symbol ? own.shares : [])));
+  return [...bought, ...received].reduce((sum, shares) => sum + shares, 0);
 }
 
 const isTrade = ({ action_id: action }: DecisionRow) => action !== null;

@@ -67,7 +67,7 @@ export interface TradingDay extends OrderTerms {
   readonly placed: readonly PlacedOrder[];
   /** The portfolio as if they filled at previous closes; the portfolio without a hidden open. */
   readonly expected: Portfolio;
-  /** How many shares of a symbol were bought today. */
+  /** How many shares of a symbol were bought today, or came by an exchange. */
   readonly bought: (symbol: string) => number;
   /** How many orders were executed or placed so far. */
   readonly orders: number;

@@ -1,3 +1,4 @@
+import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
@@ -122,7 +123,7 @@ before(async (t) => {
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
   const { bars, dividends, disguises } = await writeControlMarket(path, out, {
-    ...{ key, from, to, name: 'control', signal: new AbortController().signal },
+    ...{ key, from, to, name: 'control', rules: US_RULES, signal: new AbortController().signal },
   });
   const take = (name: string) => importFile(database, join(out, name), { clock: () => new Date() });
   const imported = await take('prices.csv');

@@ -1,3 +1,5 @@
+import { configurationInStudy, parseConfiguration } from '../../src/core/settings/configuration.ts';
+import { findBoard, US_RULES } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -353,10 +355,43 @@ test('an empty folder is taken; a universe and a name can be chosen; without kno
   assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), files);
 });
 
+test('codes have the lots and limits of their symbols, as a study, where the market has several', async (t) => {
+  for (const [market, boards] of [
+    ['us', null],
+    [{ base: 'us', symbols: 'AAA,5,5,0.2' }, ['5,5,0.2', '1,1,']],
+    [{ base: 'us', symbols: '*,5,5,' }, null],
+  ] as const) {
+    const { cwd, disguise, read, rowsOf } = installed(t);
+    const terms = { ...configuration.agent_config, market };
+    const edited = JSON.stringify({ ...configuration, agent_config: terms });
+    writeFileSync(join(cwd, 'configs/default_config.json'), edited);
+    const { stdout } = await disguise(`river ${SPAN} --out control`);
+    assert.match(
+      stdout,
+      boards === null ? /trigger --universe control/ : /trigger --study control/,
+    );
+    const { universes, studies } = JSON.parse(read('control/universe.json'));
+    if (boards === null) assert.equal(studies, undefined);
+    else {
+      const codes = new Map(rowsOf('control/key.csv').map(([code, symbol]) => [symbol, code]));
+      const lines = studies.control.market.symbols.split('\n');
+      const expected = boards.map((row, at) => `${codes.get(['AAA', 'BBB'][at])},${row}`);
+      assert.deepEqual(lines.slice(0, 2).sort(), expected.sort());
+      const merged = { ...configuration, agent_config: terms, universes, studies };
+      const { agent_config: own } = configurationInStudy(
+        parseConfiguration(merged, 'merged'),
+        'control',
+      ).configuration;
+      assert.equal(findBoard(own.market, codes.get('AAA') ?? '').step, 5);
+      assert.equal(own.market.currency, 'USD');
+    }
+  }
+});
+
 test('a control market that is stopped or fails half-way leaves nothing', async (t) => {
   const { cwd, database } = installed(t);
   const key = drawKey('river', ['AAA', 'BBB'], { weeks: 1, from: '2025-06-05' });
-  const span = { key, from: '2025-06-05', to: '2025-06-10', name: 'control' };
+  const span = { key, from: '2025-06-05', to: '2025-06-10', name: 'control', rules: US_RULES };
   const out = join(cwd, 'new');
   const stopping = new AbortController();
   const stopped = writeControlMarket(database.path, out, {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Board, findBoard, type MarketTerms, rulesOf } from '#domain/market-rules.ts';
 import {
   createWriteStream,
   writeFileSync,
@@ -162,6 +164,8 @@ export interface ControlMarket extends DateSpan {
   key: Key;
   /** The name of its universe. */
   name: string;
+  /** Of whose boards the codes trade. */
+  rules: MarketTerms;
 }
 
 /** What was written. */
@@ -173,11 +177,13 @@ export interface MarketFiles {
   exchanges: number;
   /** The names of the files to import. */
   files: string[];
+  /** Whether its boards are those of a study. */
+  hasStudy: boolean;
 }
 
 /**
  * Writes a control market: the stored bars and dividends of some symbols under other names, dates
- * and prices. The folder must be new or empty; it gets `prices.csv`, `universe.json`, `key.csv`
+ * and prices, and the boards of their market. The folder must be new or empty; it gets `prices.csv`, `universe.json`, `key.csv`
  * and, where anything is known of them, `dividends.csv` and `exchanges.csv`, or nothing. Reads the database as it
  * is at one moment and changes nothing in it. Throws a `ServiceError` that says why there is no
  * control market, or the signal's reason.
@@ -195,6 +201,7 @@ export function writeControlMarket(
     withSnapshot(databasePath, async (reader) => {
       const written: MarketFiles = {
         ...{ disguises: [], bars: 0, dividends: 0, exchanges: 0, files: ['prices.csv'] },
+        hasStudy: false,
       };
       const dividends: DisguisedDividend[] = [];
       const { key, from: after, to: upTo } = market;
@@ -214,13 +221,31 @@ export function writeControlMarket(
       writeExchanges(unfinished, disguisedExchanges(exchanges, series), written);
       const members = written.disguises.filter(({ symbol }) => listed.has(symbol));
       const universes = { [market.name]: members.map(({ code }) => code) };
-      const universe = `${JSON.stringify({ universes }, null, 2)}\n`;
+      const studies = studyOfBoards(market, written.disguises);
+      written.hasStudy = studies !== undefined;
+      const universe = `${JSON.stringify({ universes, studies }, null, 2)}\n`;
       writeFileSync(join(unfinished, 'universe.json'), universe, { flush: true });
       const keyText = keyCsv(written.disguises, key);
       writeFileSync(join(unfinished, 'key.csv'), keyText, { mode: OWNER_ONLY, flush: true });
       return written;
     }),
   );
+}
+
+/**
+ * A study in which each code has the lots and the limit of its symbol; undefined where the market's
+ * own patterns give it the same.
+ */
+function studyOfBoards({ rules, name }: ControlMarket, disguises: readonly Disguise[]) {
+  const own = disguises.map(({ symbol, code }) => ({ ...findBoard(rules, symbol), symbols: code }));
+  const isSame = (row: Board) =>
+    isDeepStrictEqual(row, { ...findBoard(rules, row.symbols), symbols: row.symbols });
+  if (own.every(isSame)) return undefined;
+  const { boards, ...keys } = rulesOf(rules);
+  const rows = [...own, ...boards].map((row) =>
+    [row.symbols, row.minimum, row.step, row.price_limit ?? ''].join(),
+  );
+  return { [name]: { universe: name, market: { ...keys, symbols: rows.join('\n') } } };
 }
 
 /**

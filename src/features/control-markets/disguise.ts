@@ -56,7 +56,8 @@ function readMarket(
   const { configurationPath, openaiApiBase } = settings;
   const configuration = readConfiguration(configurationPath, openaiApiBase);
   const terms = agentConfigurationFor(configuration, universe ?? null, configurationPath);
-  return { key: drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask }), from, to, name };
+  const key = drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask });
+  return { key, from, to, name, rules: terms.market };
 }
 
 function isMask(word: string): word is Mask {
@@ -66,7 +67,7 @@ function isMask(word: string): word is Mask {
 function describeMarket(
   folder: string,
   { key, from, to, name }: ControlMarket,
-  { disguises, bars, dividends, exchanges, files }: MarketFiles,
+  { disguises, bars, dividends, exchanges, files, hasStudy }: MarketFiles,
 ): string {
   const shown = forTerminal(folder);
   const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
@@ -83,7 +84,7 @@ function describeMarket(
     'Keep key.csv and the seed away from models.',
     hasRealNames &&
       'Its symbols are the real ones: import it in another folder, into a database of its own.',
-    `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
+    `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --${hasStudy ? 'study' : 'universe'} ${forTerminal(name)}`,
     '',
   ]).join('\n');
 }

@@ -8,11 +8,9 @@ import {
   openDatabase,
 } from '../../src/core/database/database.ts';
 import { countDocuments } from '../../src/core/database/document-queries.ts';
-import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import { morningWrite, nextWrite } from '../../src/core/database/price-writes.ts';
 import type { Bar } from '../../src/core/database/prices.ts';
 import type { DividendBasis } from '../../src/core/database/splits-and-dividends.ts';
-import type { CalendarDate } from '../../src/core/time/calendar.ts';
 import type { ModelDay } from '../../src/core/database/sessions.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { emptyAuditReport, type Finding, replayLedger } from '../../src/core/verify/replay.ts';
@@ -73,7 +71,11 @@ export interface Books {
     ratio: [newShares: number, oldShares: number],
     more?: { cash?: number; remains?: boolean },
   ): void;
-  remove(table: 'price_data' | 'stock_splits' | 'dividends', symbol: string, date: string): void;
+  remove(
+    table: 'price_data' | 'stock_splits' | 'dividends' | 'exchanges',
+    symbol: string,
+    date: string,
+  ): void;
 }
 
 interface OpenOptions {
@@ -203,10 +205,22 @@ export function createBooks(
         .run(symbol, exDate, Math.round(cash * 1_000_000), basis, write());
     },
     setExchange(symbol, day, into, [numerator, denominator], { cash = 0, remains = false } = {}) {
-      const ratio = { numerator, denominator, cash: Math.round(cash * 1_000_000) };
-      const date = day as CalendarDate;
-      const exchanges = [{ symbol, date, into, ...ratio, remains: remains ? 1 : 0 } as const];
-      storeExchanges(database, { exchanges, none: [] }, 'csv');
+      database
+        .statement(
+          `INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)
+           VALUES (?, ?, ?, ?, ?, ?, ?, 'csv', ?) ON CONFLICT DO UPDATE SET cash_e6 = excluded.cash_e6, numerator = excluded.numerator,
+             denominator = excluded.denominator, remains = excluded.remains, written = excluded.written`,
+        )
+        .run(
+          symbol,
+          day,
+          into,
+          Math.round(cash * 1_000_000),
+          numerator,
+          denominator,
+          remains ? 1 : 0,
+          write(),
+        );
     },
     remove(table, symbol, date) {
       const day = table === 'dividends' ? 'ex_date' : 'date';

@@ -1,3 +1,5 @@
+import { type Books, createBooks, setBars } from '../support/books.ts';
+import { staleNow } from '../support/stale.ts';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
@@ -160,4 +162,41 @@ test('what has no price at all in the end fails the model-day with its name', as
     failed.map(({ date, error }: Record<string, string>) => `${date} ${error}`),
     ['2025-11-11 Cannot value NEW on 2025-11-11: no price of it is stored'],
   );
+});
+
+const change = (symbol: string, date: string, into: string, cash: number) => (books: Books) =>
+  books.setExchange(symbol, date, into, [1, 2], { cash, remains: true });
+const late: [name: string, learn: (books: Books) => void, stale: string[]][] = [
+  ['one of what is held', change('AAPL', '2025-01-07', 'MSFT', 1), ['2025-01-07']],
+  ['one on the day after the last', change('AAPL', '2025-01-09', 'MSFT', 1), []],
+  ['one on the day of the purchase', change('AAPL', '2025-01-03', 'MSFT', 1), []],
+  ['one of what is not held', change('MSFT', '2025-01-07', 'ORLY', 1), []],
+  ['one of what another brought', change('ORLY', '2025-01-06', 'MSFT', 1), ['2025-01-06']],
+  ['one of that on the day before', change('ORLY', '2025-01-05', 'MSFT', 1), []],
+  ['other cash', change('AAPL', '2025-01-06', 'ORLY', 3), ['2025-01-06']],
+  ['the same again', change('AAPL', '2025-01-06', 'ORLY', 2), []],
+  ['none any more', (books) => books.remove('exchanges', 'AAPL', '2025-01-06'), ['2025-01-06']],
+];
+test('an exchange that is told later makes stale the days that it came before, and no others', async () => {
+  for (const [name, learn, stale] of late) {
+    const books = createBooks();
+    setBars(
+      books,
+      ['AAPL', 'MSFT', 'ORLY']
+        .flatMap((symbol) =>
+          ['03', '06', '07', '08'].map((day) => `${symbol} 2025-01-${day} 10 11`),
+        )
+        .join('\n'),
+    );
+    books.setExchange('AAPL', '2025-01-06', 'ORLY', [1, 2], { cash: 2, remains: true });
+    await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
+    for (const date of ['2025-01-06', '2025-01-07', '2025-01-08']) await books.day(date, []);
+    assert.deepEqual(staleNow(books.database), []);
+    learn(books);
+    assert.deepEqual(
+      staleNow(books.database),
+      stale.map((date) => `model-a ${date}`),
+      name,
+    );
+  }
 });

@@ -56,7 +56,7 @@ const STAMP = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
  */
 const DIVIDENDS = [
   { symbol: 'AAA', exDate: '2025-06-05', cash: 9_000_000 },
-  { symbol: 'AAA', exDate: '2025-06-06', cash: 800_001 },
+  { symbol: 'AAA', exDate: '2025-06-06', cash: 800_001, confirmed: 1 },
   { symbol: 'AAA', exDate: '2025-06-09', cash: 2_000_000 },
   { symbol: 'AAA', exDate: '2025-06-10', cash: 500_000 },
 ];
@@ -183,7 +183,7 @@ test('disguised dividends come with the spans in which they are complete', () =>
         .run(from, to);
     assert.deepEqual(
       disguisedDividends(database, ofTwo, inJune).map(({ row }) => row),
-      listOf(rows).map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount}\n`),
+      listOf(rows).map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount},\n`),
     );
   }
 });
@@ -220,7 +220,7 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
   assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
   assert.equal(prices.split('\n').length, 8);
   const dividends = rowsOf('control/dividends.csv');
-  assert.match(read('control/dividends.csv'), /^symbol,ex_date,amount\n/);
+  assert.match(read('control/dividends.csv'), /^symbol,ex_date,amount,confirmed\n/);
   const factor = Number(keys.find(([, symbol]) => symbol === 'AAA')?.[2]);
   const disguised = (millionths: number) => `${Math.round(millionths * factor) / 1e6}`;
   const back = (date: string) => addDays(date, -7 * weeks);
@@ -232,7 +232,10 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
     ['AAA', '2025-06-10', disguised(500_000)],
     ['BBB', '2025-06-06', '0'], // the weekend between its two spans needs no dividends
     ['BBB', '2025-06-09', '0'],
-  ].map(([symbol = '', date = '', amount]) => [codeOf[symbol], back(date), amount]);
+  ].map(([symbol = '', date = '', amount]) => {
+    const isConfirmed = date === '2025-06-06' && symbol === 'AAA';
+    return [codeOf[symbol], back(date), amount, isConfirmed ? 'yes' : ''];
+  });
   const byCode = (one: unknown[], other: unknown[]) =>
     String(one[0]).localeCompare(String(other[0]));
   assert.deepEqual(dividends.toSorted(byCode), expected.toSorted(byCode));

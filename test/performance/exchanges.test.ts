@@ -137,7 +137,7 @@ const cases: Record<string, Case> = {
   'what arrives beside shares that were bought later is sold before them': {
     prices: `
       FB   2022-06-07 190 190
-      GE   2022-06-08 100 100
+      GE   2022-06-08 100 160
       FB   2022-06-08 190 190
       GE   2022-06-09 200 210`,
     exchanges: 'FB 2022-06-09 0 GE 1 1',

@@ -131,3 +131,42 @@ test('into or remains makes a file one of exchanges, in any order and spelling; 
   for (const [text, message] of lines)
     await assert.rejects(importText(text), { message: like(message) });
 });
+
+test('a second end of a share is refused beside one that is stored, in another file; a second spin-off is not', async () => {
+  const reason = 'another exchange of this symbol and date is stored, which a file with both keeps';
+  for (const [stored, row, isRefused] of [
+    ['A,2024-01-02,,B,1,1,', 'A,2024-01-02,40.5,,,,', true],
+    ['A,2024-01-02,40.5,,,,', 'A,2024-01-02,,B,1,1,', true],
+    ['A,2024-01-02,,B,1,1,', 'A,2024-01-02,,C,1,1,yes', true],
+    ['A,2024-01-02,,B,1,1,yes', 'A,2024-01-02,,C,1,1,', true],
+    ['A,2024-01-02,,B,1,1,yes', 'A,2024-01-02,,C,1,1,yes', false],
+    ['A,2024-01-02,,B,1,1,', 'A,2024-01-02,,B,1,1, / A,2024-01-02,40.5,,,,', false],
+    ['A,2024-01-02,,B,1,1,', 'A,2024-01-03,40.5,,,,', false],
+    ['B,2024-01-02,,C,1,1,', 'A,2024-01-02,40.5,,,,', false],
+  ] as const) {
+    const { database } = await importRows(stored);
+    const { refused } = await importRows(row, { database });
+    assert.deepEqual(
+      [refused.length, refused[0]?.includes(reason) ?? false],
+      isRefused ? [1, true] : [0, false],
+      row,
+    );
+  }
+});
+
+const oddRows: [row: string, reason: string | null][] = [
+  ['A,2999-01-02,1,,,,', 'a date more than a year ahead'],
+  ['A,2024-01-02,,B,Infinity,Infinity,', 'not a plausible ratio'],
+  ['A,2024-01-02,,B,0x10,16,', 'not a plausible ratio'],
+  ['600519.SHH,2024-01-02,,600519.SH,2,1,', 'an exchange into the symbol itself'],
+  ['600519.SH,2024-01-02,,600520.SHH,1.5,1.5,', null],
+];
+test('dates far ahead, odd numbers and other spellings of a symbol', async () => {
+  for (const [row, reason] of oddRows) {
+    const { refused, stored } = await importRows(row);
+    assert.equal(refused.length, reason === null ? 0 : 1, row);
+    if (reason === null)
+      assert.deepEqual(stored, ['exchange 600519.SH 2024-01-02 0 600520.SH 1:1 leaves']);
+    else assert.ok(refused[0]?.includes(reason), refused[0]);
+  }
+});

@@ -177,7 +177,7 @@ const late: [name: string, learn: (books: Books) => void, stale: string[]][] = [
   ['the same again', change('AAPL', '2025-01-06', 'ORLY', 2), []],
   ['none any more', (books) => books.remove('exchanges', 'AAPL', '2025-01-06'), ['2025-01-06']],
 ];
-test('an exchange that is told later makes stale the days that it came before, and no others', async () => {
+test('an exchange that comes later makes stale the days that it came before, and no others', async () => {
   for (const [name, learn, stale] of late) {
     const books = createBooks();
     setBars(

@@ -102,6 +102,15 @@ export const exchangesOn = reads(
   (date: CalendarDate) => [date],
 );
 
+/** The exchanges of a symbol, whatever their dates. */
+export const exchangesOf = reads(
+  'all',
+  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains
+   FROM exchanges WHERE symbol = ? ORDER BY date`,
+  EXCHANGE_COLUMNS,
+  (symbol: string) => [symbol],
+);
+
 const UPSERT = `
   INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)

@@ -253,6 +253,14 @@ export const listDividends = reads(
   (symbols: readonly string[]) => [symbols],
 );
 
+/** The ex-dates of a symbol whose amounts a person has confirmed. */
+export const confirmedDividends = reads(
+  'set',
+  'SELECT ex_date FROM dividends WHERE symbol = ? AND confirmed',
+  [text],
+  (symbol: string) => [symbol],
+);
+
 const UPSERT_SPLIT = `
   INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
@@ -361,7 +369,7 @@ export const unexplainedJumps = reads(
      AND NOT EXISTS (SELECT 1 FROM stock_splits
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM exchanges
-       WHERE nights.symbol IN (exchanges.symbol, into_symbol) AND exchanges.date > previous_date AND exchanges.date <= nights.date)
+       WHERE exchanges.symbol = nights.symbol AND exchanges.date > previous_date AND exchanges.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
        WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known

@@ -296,6 +296,6 @@ export function addModelDayWarnings(database: Database, jobId: string): void {
     { total },
   );
   addWarnings(database, jobId, [
-    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}; ${remedy}`,
+    `${count(total, 'stale model-day')}, whose start, prices, splits, dividends or exchanges have changed since: ${named}; ${remedy}`,
   ]);
 }

@@ -22,7 +22,7 @@ export const MAX_VOLUME = 1e15;
  */
 const MAX_OUTSIDE = 0.01;
 /** Dividends and splits are announced weeks ahead, not years. */
-const MAX_DAYS_AHEAD = 366;
+export const MAX_DAYS_AHEAD = 366;
 const DOLLARS = 'USD';
 /** The currency of the exchanges whose symbols end so. */
 const YUAN = 'CNY';
@@ -99,7 +99,7 @@ export function checkRow(
 }
 
 /** Alpha Vantage ends symbols of Shanghai and Shenzhen with `.SHH` and `.SHZ`, others with `.SH` and `.SZ`. */
-function readSymbol(text = ''): string | null {
+export function readSymbol(text = ''): string | null {
   return normaliseSymbol(text)?.replace(/^(\d{6}\.S)H([HZ])$/, '$1$2') ?? null;
 }
 

@@ -32,6 +32,7 @@ import {
   shiftBack,
 } from './key.ts';
 import {
+  confirmedDividends,
   dividendCoverage,
   dividendsBetween,
   nonPayingSymbols,
@@ -98,7 +99,7 @@ export function disguisedRows(
   });
 }
 
-const DIVIDENDS_HEADER = 'symbol,ex_date,amount\n';
+const DIVIDENDS_HEADER = 'symbol,ex_date,amount,confirmed\n';
 
 /** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
 interface DisguisedDividend {
@@ -117,10 +118,12 @@ export function disguisedDividends(
   { symbol, code, factor, weeks, splits }: DisguisedSeries,
   span: DateSpan,
 ): DisguisedDividend[] {
-  const toRow = (date: CalendarDate, cash: number) => ({
-    row: `${[code, shiftBack(date, { weeks }), cash / MILLIONTHS].join()}\n`,
-    cash,
-  });
+  const confirmed = confirmedDividends(reader, symbol);
+  const toRow = (date: CalendarDate, cash: number) => {
+    const isConfirmed = cash > 0 && confirmed.has(date);
+    const cells = [code, shiftBack(date, { weeks }), cash / MILLIONTHS, isConfirmed ? 'yes' : ''];
+    return { row: `${cells.join()}\n`, cash };
+  };
   // What is held at the close of the first bar is paid from the next day on.
   const dividends = dividendsBetween(latestPrices(reader), [symbol], {
     after: span.from,

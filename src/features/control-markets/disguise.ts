@@ -84,7 +84,8 @@ function describeMarket(
     'Keep key.csv and the seed away from models.',
     hasRealNames &&
       'Its symbols are the real ones: import it in another folder, into a database of its own.',
-    `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --${hasStudy ? 'study' : 'universe'} ${forTerminal(name)}`,
+    `Next: import-prices ${toImport}, merge universe.json into the configuration, ` +
+      `trigger --${hasStudy ? 'study' : 'universe'} ${forTerminal(name)}`,
     '',
   ]).join('\n');
 }

@@ -1,10 +1,18 @@
 import type { CommandDatabase, Database } from '#database/database.ts';
 import { type Exchange, exchangesOn, storeExchanges } from '#database/exchanges.ts';
 import { invalidFile } from '#domain/service-error.ts';
-import { normaliseSymbol } from '#domain/symbols.ts';
 import { parseFraction } from '#money/money.ts';
 import { MAX_CASH, parseRatio } from '#prices/amounts.ts';
-import { checkDay, type Defect, isAbsent, refuse, withoutDollarSign } from '#prices/row.ts';
+import {
+  checkDay,
+  type Defect,
+  isAbsent,
+  MAX_DAYS_AHEAD,
+  readSymbol,
+  refuse,
+  withoutDollarSign,
+} from '#prices/row.ts';
+import { addDays, type CalendarDate, utcDate } from '#time/calendar.ts';
 import { columnText, findPositions, NAMES_WITHOUT_PRICES } from './csv.ts';
 import { dashedDate, type Lines, readCells, readHeader, takeHeader } from './lines.ts';
 import { createProgress, type ImportOptions, writeInTurns } from './store-staged.ts';
@@ -36,15 +44,15 @@ export function namesExchanges({ first }: Lines): boolean {
 export async function importExchanges(
   database: CommandDatabase,
   lines: Lines,
-  { refuse: report, time }: ImportOptions & { refuse: RefuseRow },
+  { refuse: report, clock, time }: ImportOptions & { refuse: RefuseRow },
 ) {
-  const days = refuseContradictions(await readRows(lines, report), report);
+  const days = refuseContradictions(await readRows(lines, utcDate(clock()), report), report);
   const byDate = Map.groupBy(days, (row) => row.date);
   const stored: Exchange[] = [];
   let changed = 0;
   function* storeDates(): Generator<null> {
     for (const rows of byDate.values()) {
-      const kept = refuseCircles(database, rows, report);
+      const kept = refuseCircles(database, refuseBesideStored(database, rows, report), report);
       changed += storeRows(database, kept);
       stored.push(...kept);
       yield null;
@@ -65,7 +73,11 @@ function storeRows(database: Database, rows: readonly Exchange[]): number {
   return storeExchanges(database, { exchanges, none: rows.filter(isNone) }, 'csv');
 }
 
-async function readRows(lines: Lines, report: RefuseRow): Promise<ExchangeRow[]> {
+async function readRows(
+  lines: Lines,
+  today: CalendarDate,
+  report: RefuseRow,
+): Promise<ExchangeRow[]> {
   const header = takeHeader(lines);
   const columns = findPositions(header, NAMES);
   const missing = (['symbol', 'date'] as const).filter((name) => columns[name] === -1);
@@ -81,17 +93,22 @@ async function readRows(lines: Lines, report: RefuseRow): Promise<ExchangeRow[]>
         const cell = cells[columns[name]]?.trim() ?? '';
         return isAbsent(cell) ? '' : cell;
       };
-      const row = cells.length === width ? readRow(cellOf) : refuse(`not ${width} columns`, text);
+      const row =
+        cells.length === width ? readRow(cellOf, today) : refuse(`not ${width} columns`, text);
       if ('defect' in row) report(line, row.defect);
       else found.push({ ...row, line });
     }
   return found;
 }
 
-function readRow(cellOf: (name: Name) => string): Exchange | { defect: Defect } {
+function readRow(
+  cellOf: (name: Name) => string,
+  today: CalendarDate,
+): Exchange | { defect: Defect } {
   const day = checkDay({ symbol: cellOf('symbol'), date: dashedDate(cellOf('date')) });
   if (day.defect !== undefined) return day;
   const { symbol, date } = day.bar;
+  if (date > addDays(today, MAX_DAYS_AHEAD)) return refuse('a date more than a year ahead', date);
   const word = cellOf('remains');
   const remains = /^(yes|y|true|1)$/i.test(word) ? 1 : 0;
   if (remains === 0 && !/^(|no|n|false|0)$/i.test(word))
@@ -131,6 +148,9 @@ function readCash(text: string): number | { defect: Defect } {
     : refuse('cash has more than six decimals', text);
 }
 
+/** A number above 0 without a sign or an exponent. */
+const PLAIN = /^(?=.*[1-9])\d+(\.\d+)?$/;
+
 type Shares = Pick<Exchange, 'into' | 'numerator' | 'denominator'>;
 
 function readShares(cellOf: (name: Name) => string): Shares | { defect: Defect } {
@@ -140,10 +160,10 @@ function readShares(cellOf: (name: Name) => string): Shares | { defect: Defect }
     return over + under === ''
       ? { into: '', numerator: null, denominator: null }
       : refuse('numerator or denominator without into', ratio);
-  const into = normaliseSymbol(name);
+  const into = readSymbol(name);
   if (into === null) return refuse('into is not a ticker symbol', name);
   if (over === '' || under === '') return refuse('into without numerator and denominator', ratio);
-  const isEven = Number(over) > 0 && Number(over) === Number(under);
+  const isEven = PLAIN.test(over) && PLAIN.test(under) && Number(over) === Number(under);
   const parsed = isEven ? { numerator: 1, denominator: 1 } : parseRatio(over, under);
   return parsed === null ? refuse('not a plausible ratio', ratio) : { into, ...parsed };
 }
@@ -165,6 +185,30 @@ function refuseContradictions(rows: readonly ExchangeRow[], report: RefuseRow): 
     const value = `${day} on lines ${all.map(({ line }) => line).join(' and ')}`;
     for (const { line } of all) report(line, { reason, value });
     return [];
+  });
+}
+
+/**
+ * Returns the rows of a date that are no second end of a share: beside another that is stored, only
+ * spin-offs can be.
+ */
+function refuseBesideStored(
+  database: Database,
+  rows: readonly ExchangeRow[],
+  report: RefuseRow,
+): ExchangeRow[] {
+  const [{ date } = { date: '' }] = rows;
+  const stored = exchangesOn(database, date);
+  const kept = stored.filter((old) => !rows.some((row) => isReplaced(old, row)));
+  return rows.filter((row) => {
+    const old = kept.find(({ symbol }) => symbol === row.symbol);
+    if (old === undefined || (old.remains === 1 && row.remains === 1)) return true;
+    if (stored.some((own) => isReplaced(own, row))) return true;
+    const reason =
+      'another exchange of this symbol and date is stored, which a file with both keeps and a file with ' +
+      `${row.symbol},${date},,${row.symbol},1,1, takes back`;
+    report(row.line, { reason, value: `${date} ${row.symbol} into ${old.into || 'cash'}` });
+    return false;
   });
 }
 

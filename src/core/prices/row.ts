@@ -188,9 +188,9 @@ function readConfirmed(text: string): number | null | { defect: Defect } {
 /** Cash per share in 1/1,000,000 dollar. */
 function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect: Defect } {
   const currency = row.currency?.trim() ?? '';
-  const known = CHINESE.test(row.symbol?.trim() ?? '') ? [YUAN, DOLLARS] : [DOLLARS];
-  if (!isAbsent(currency) && !known.includes(currency.toUpperCase()))
-    return refuse(`not in ${known.join(' or ')}`, currency);
+  const known = CHINESE.test(row.symbol?.trim() ?? '') ? YUAN : DOLLARS;
+  if (!isAbsent(currency) && currency.toUpperCase() !== known)
+    return refuse(`not in ${known}`, currency);
   const dollars = withoutDollarSign(text);
   const cash = Number(dollars) === 0 ? 0 : microDollars(dollars);
   if (cash === null || cash > MAX_CASH) return refuse('dividend is not a plausible number', text);

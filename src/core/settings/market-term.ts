@@ -7,6 +7,9 @@ import { didYouMean, hint, list } from '#text/sentences.ts';
 
 /** How a configuration says in which market its models trade. */
 
+/** Keys of people's comments. */
+export const COMMENT = /^([_$]|comment$)/;
+
 const NAMES = Object.keys(namedMarkets);
 const MAX_BOARDS = 1_000;
 const MAX_LOT = 1_000_000;
@@ -56,7 +59,9 @@ function readMarket(value: unknown): { market: MarketTerms } | { problems: Probl
   }
   const written = asObject(value);
   if (written === undefined) return fails({ message: `must be one of ${markets}, or an object` });
-  const { base: baseName, ...own } = written;
+  const { base: baseName, ...own } = Object.fromEntries(
+    Object.entries(written).filter(([key]) => !COMMENT.test(key)),
+  );
   const base = typeof baseName === 'string' ? namedMarkets[baseName] : undefined;
   const known = [...KEYS, 'base'];
   const problems = Object.keys(own).flatMap((key): Problem[] => {
@@ -84,7 +89,10 @@ function readMarket(value: unknown): { market: MarketTerms } | { problems: Probl
   const whole = {
     ...start,
     ...(rest as Partial<MarketTerms>),
-    boards: [...boards, ...start.boards],
+    // Behind a row of all symbols no other counts.
+    boards: boards.some(({ symbols }) => symbols === '*')
+      ? boards.slice(0, boards.findIndex(({ symbols }) => symbols === '*') + 1)
+      : [...boards, ...start.boards],
   };
   return { market: { ...whole, name: marketName(whole, base) } };
 }
@@ -155,7 +163,7 @@ const OTHER_AGENT = /Crypto|Hour|Forex/i;
  * trades otherwise there.
  */
 export function marketOfFamily(content: unknown) {
-  const { market, agent_type: agent } = asObject(content) ?? {};
+  const { market, agent_type: agent, agent_config: own } = asObject(content) ?? {};
   const [name, type] = [market, agent].map((word) => (typeof word === 'string' ? word : ''));
   const named = name && Object.hasOwn(namedMarkets, name) ? namedMarkets[name] : undefined;
   const chosen = named ?? (!name && CHINESE_AGENT.test(type ?? '') ? namedMarkets['cn'] : US) ?? US;
@@ -165,9 +173,15 @@ export function marketOfFamily(content: unknown) {
     `${others} is for other programs: here models trade once a day, on weekdays, in whole units, ` +
     `by the rules of "${chosen.name}" unless agent_config.market has others`;
   const isOther = market != null && typeof market !== 'string';
+  const isDecided = asObject(own)?.['market'] != null;
+  const otherwise = `the markets are ${list(NAMES.map((one) => `"${one}"`))}`;
+  const isMisspelt = name && !named && !isDecided && !OTHER_AGENT.test(name);
+  const problem = isOther
+    ? 'must be a name here; agent_config.market may be an object'
+    : isMisspelt && `is not a market: ${didYouMean(name, NAMES, otherwise)}`;
   return {
     market: chosen,
     warnings: others === null ? [] : [sentence],
-    problems: isOther ? ['market: must be a name here; agent_config.market may be an object'] : [],
+    problems: problem ? [`market: ${problem}`] : [],
   };
 }

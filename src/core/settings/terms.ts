@@ -1,4 +1,4 @@
-import { marketRules, rulesOf } from '#domain/market-rules.ts';
+import { marketRules, type MarketTerms, namedMarkets, rulesOf } from '#domain/market-rules.ts';
 import { amountWords, count, limitsText, list } from '#text/sentences.ts';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
@@ -47,9 +47,26 @@ export function describeTerms(configuration: AgentConfiguration): Record<TermKin
     dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
     open: [open, open],
     limits: [limits, limits],
-    market: [key, market.name],
+    market: [key, marketText(market)],
     max_steps: [steps, steps],
   };
+}
+
+/** Boards that are named of a market. */
+const MAX_BOARDS = 3;
+
+/** The name of one that has one; of another, its rules too. */
+function marketText(market: MarketTerms): string {
+  const { name, currency, sell_same_day: sellsSameDay, opens, benchmark, boards } = market;
+  if (Object.hasOwn(namedMarkets, name)) return name;
+  const rows = boards.map((own) =>
+    [own.symbols, own.minimum, own.step, own.price_limit ?? ''].join(),
+  );
+  const sales = sellsSameDay
+    ? 'sales on the day of a purchase'
+    : 'no sales on the day of a purchase';
+  const open = `opens ${opens} ${market.time_zone}`;
+  return `${name} (${currency}; ${sales}; ${open}; benchmark ${benchmark}; boards ${list(rows, { most: MAX_BOARDS })})`;
 }
 
 /** Equal for the same terms. */

@@ -125,8 +125,8 @@ function findObstacle(
     return refused(`${held} are held${words}`);
   }
   const bought = rules.sell_same_day ? 0 : day.bought(symbol);
-  if (bought === 0 || amount > held || amount <= held - bought) return null;
-  const most = lotsWithin(board, { ...order, amount: held - bought });
+  if (bought === 0 || amount > held || amount <= held - bought - leaving) return null;
+  const most = lotsWithin(board, { ...order, amount: held - bought - leaving });
   const rest = most === 0 ? 'none' : `at most ${most}`;
   const isReceived = day.exchanged.some(({ brought }) =>
     brought.some((own) => own.symbol === symbol),

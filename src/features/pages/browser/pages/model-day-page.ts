@@ -9,6 +9,7 @@ import {
   wholeNumber,
   counted,
   duration,
+  inCurrency,
   longDate,
   money,
   price,
@@ -122,7 +123,7 @@ function conversationSection({ conversation }: Session): HTMLElement {
 
 /** What became of the day, and what it took, in one strip. */
 function dayFigures(
-  { started_at: startedAt, usage, job_id: jobId, confidence }: Session,
+  { started_at: startedAt, usage, job_id: jobId, confidence, currency }: Session,
   records: readonly ResultsRecord[],
 ): [string, Child][] {
   const close = records.at(-1);
@@ -135,12 +136,12 @@ function dayFigures(
   const fraction = percent === null ? null : percent / 100;
   const trades = records.filter(({ action_type: type }) => type === 'buy' || type === 'sell');
   return [
-    ['Value at the close', money(close.portfolio_value)],
+    [inCurrency('Value at the close', currency), money(close.portfolio_value)],
     [
       'Return of the day',
       withNote(
         h(`span.${tone(fraction)}`, change(fraction)),
-        `Profit ${profit(close.daily_profit)}`,
+        `${inCurrency('Profit', currency)} ${profit(close.daily_profit)}`,
       ),
     ],
     ['Trades', wholeNumber(trades.length)],

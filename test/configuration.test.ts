@@ -3,7 +3,8 @@ import { US } from '../src/core/domain/market-rules.ts';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { findBaseline, nasdaq100 } from '../src/core/settings/configuration-schema.ts';
+import { findBaseline } from '../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../src/core/settings/default-symbols.ts';
 import {
   agentConfigurationFor,
   parseAgentConfiguration,
@@ -18,6 +19,7 @@ const DEFAULTS = {
   market: US,
   ...{ max_steps: 30, max_retries: 3, base_delay: 1, initial_cash: 10_000, dividends: true },
   ...{ commission_per_trade: 0, commission_bps: 0, slippage_bps: 0 },
+  ...{ min_commission: 0, sell_tax_bps: 0 },
   ...{ max_cost_usd: null, stock_symbols: nasdaq100, open: 'shown', limits: null },
 };
 

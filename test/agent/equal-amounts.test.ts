@@ -59,8 +59,8 @@ const anyStocks = fc.uniqueArray(
 
 const boards = [
   ONE,
-  { symbols: '*', minimum: 100, step: 100 },
-  { symbols: '*', minimum: 200, step: 1 },
+  { symbols: '*', minimum: 100, step: 100, price_limit: null },
+  { symbols: '*', minimum: 200, step: 1, price_limit: null },
 ];
 const anyLots = anyStocks.map((stocks) =>
   stocks.map((stock, place) => ({ ...stock, board: boards[place % 3] ?? ONE })),

@@ -5,7 +5,7 @@ import { requestHash, decodeEntry, encodeEntry } from '../../src/core/settings/e
 import type { ProviderEndpoint } from '../../src/core/wire/protocol.ts';
 import { readSettings, type Settings } from '../../src/core/settings/settings.ts';
 import { makers } from '../../src/core/settings/makers.ts';
-import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../../src/core/settings/default-symbols.ts';
 import { resolveModel, knownKeys, resolveEntry } from '../../src/core/jobs/entries.ts';
 import { like, tableOf } from '../support/text-table.ts';
 

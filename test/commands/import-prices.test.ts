@@ -176,7 +176,7 @@ test('a dividend above a quarter of the close before its ex-date is a warning, i
   const warned = (stdout: string) => stdout.split('\n').filter((line) => /warning|more/.test(line));
   const first = await importing(cwd, { 'dividends.csv': amounts(rows) });
   assert.deepEqual(warned(first.stdout), [
-    '  warning: the dividend of A on 2024-05-10, 25.01 per share, is above 25 % of its close of 100 on 2024-05-09; if it is wrong, import its row again with the right amount, or 0',
+    '  warning: the dividend of A on 2024-05-10, 25.01 per share, is above 25 % of its close of 100 on 2024-05-09; if it is wrong, import its row again with the right amount, or 0; if it is right, with yes in a column confirmed',
   ]);
   const again = await importing(cwd, { 'prices.csv': BARS + bars('A') }, '--as', 'split-adjusted');
   assert.deepEqual(warned(again.stdout), [], 'the file has no dividend');
@@ -187,6 +187,8 @@ test('a dividend above a quarter of the close before its ex-date is a warning, i
     'dividends.csv': amounts(['A,2024-05-10,26', 'A,2024-08-09,0.24']),
   });
   assert.match(String(warned(higher)), /the dividend of A on 2024-05-10, 26 per share/);
+  const confirmed = 'symbol,ex_date,amount,confirmed\nA,2024-05-10,27,yes\n';
+  assert.deepEqual(warned((await importing(cwd, { 'dividends.csv': confirmed })).stdout), []);
   const mended = await importing(cwd, { 'dividends.csv': amounts(['A,2024-05-10,0']) });
   assert.deepEqual(warned(mended.stdout), []);
   await importing(cwd, { 'dividends.csv': amounts(['LATE,2024-05-10,30']) });

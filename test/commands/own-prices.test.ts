@@ -197,3 +197,43 @@ test('dividends per share of today are compared with those that were paid at the
   assert.equal(other.code, 1);
   assert.match(other.stdout, /AAPL 2025-01-07: dividend 0\.4 in the database, 0\.41 in/);
 });
+
+test('the exchanges that model-days used are compared too', async () => {
+  const folder = temporaryFolder();
+  const path = join(folder, 'author.db');
+  const books = createBooks(path);
+  for (const line of PRICES.trim().split('\n').slice(1)) {
+    const [symbol = '', date = '', open, close] = line.split(',');
+    books.setBar(symbol, date, { open: Number(open), close: Number(close) });
+  }
+  books.setExchange('AAPL', '2025-01-08', 'MSFT', [1, 4], { cash: 0.5, remains: true });
+  await books.day('2025-01-06', [['buy', 'AAPL', 10]]);
+  for (const date of ['2025-01-07', '2025-01-08']) await books.day(date);
+  const header = 'symbol,date,cash,into,numerator,denominator,remains\n';
+  const told = 'in the database, 0.4 in cash, 1:4, beside the old share in your files';
+  for (const [rows, said] of [
+    ['AAPL,2025-01-08,0.5,MSFT,1,4,yes\n', null],
+    [
+      'AAPL,2025-01-08,0.4,MSFT,1,4,yes\n',
+      `exchange into MSFT 0.5 in cash, 1:4, beside the old share ${told}`,
+    ],
+    [
+      '',
+      'exchange into MSFT 0.5 in cash, 1:4, beside the old share in the database, none in your files',
+    ],
+    [
+      'AAPL,2025-01-08,0.5,MSFT,1,4,yes\nAAPL,2025-01-08,,ORLY,1,1,yes\n',
+      'exchange into ORLY none in the database, 1:1, beside the old share in your files',
+    ],
+    ['AAPL,2025-01-08,0.5,MSFT,1,4,yes\nORLY,2025-01-08,,AAPL,1,1,yes\n', null],
+  ] as const) {
+    const { stdout } = await compared(folder, path, [
+      PRICES,
+      DIVIDENDS,
+      ...(rows ? [header + rows] : []),
+    ]);
+    assert.match(stdout, /dividends and 1 exchange that model-days used/);
+    const lines = stdout.split('\n').filter((line) => line.includes('exchange into'));
+    assert.deepEqual(lines, said === null ? [] : [`  AAPL 2025-01-08: ${said}`]);
+  }
+});

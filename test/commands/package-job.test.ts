@@ -190,9 +190,9 @@ const BEFORE_END = 'date <= (SELECT end_date FROM jobs WHERE job_id = :job)';
 const packaged: [where: string, tables: string][] = [
   ['job_id = :job', 'jobs simulation_runs job_details trading_sessions'],
   [OWN_SESSIONS, 'positions holdings reasoning_logs decisions tool_usage'],
-  [OWN_SESSIONS, 'session_prices session_splits session_dividends'],
+  [OWN_SESSIONS, 'session_prices session_splits session_dividends session_exchanges'],
   [OWN_SYMBOLS, 'stock_splits stock_split_coverage stock_split_spans stock_split_revisions'],
-  [OWN_SYMBOLS, 'dividends dividend_coverage dividend_revisions'],
+  [OWN_SYMBOLS, 'dividends dividend_coverage dividend_revisions exchanges exchange_revisions'],
   [`${OWN_SYMBOLS} AND ${BEFORE_END}`, 'price_data price_revisions'],
   [BEFORE_END, 'market_days'],
   [`${BEFORE_END} AND date >= (SELECT start_date FROM jobs WHERE job_id = :job)`, 'factors'],

@@ -138,12 +138,12 @@ const shown = leadIn('qwen', 'deepseek', {
   isShown: true,
 });
 const level = leadIn('deepseek', 'twin', { returns: [0.032, 0.032], interval: none });
-const ORLY = 'ORLY on 2025-06-10';
+const ORLY = 'possible split of ORLY on 2025-06-10';
 const OTHER_UNIVERSE = 'Its universe is not that of b: 3 symbols against 101 symbols';
 const STALE = '5 of its 60 model-days are stale: what they started from has changed since; trigger';
 const bothSuspected = new Map([
   ['deepseek', [ORLY]],
-  ['qwen', [ORLY, 'TTD on 2025-08-08']],
+  ['qwen', [ORLY, 'large dividend of TTD on 2025-08-08']],
 ]);
 
 const answers: [facts: Partial<AnswerFacts>, sentence: string][] = [
@@ -174,12 +174,12 @@ const answers: [facts: Partial<AnswerFacts>, sentence: string][] = [
   // The highest return has an unknown split.
   [
     { models: [one('orly', 0.5), deepseek, qwen], suspected: new Map([['orly', [ORLY]]]) },
-    `${LEADS}; ${CHANCE}. ${MADE} Left out until possible splits are settled: orly (${ORLY}).`,
+    `${LEADS}; ${CHANCE}. ${MADE} Left out until settled: orly (${ORLY}).`,
   ],
   [
     { models: [deepseek, qwen], suspected: bothSuspected },
-    'No leader can be named over these 55 days. Left out until possible splits are settled: ' +
-      `deepseek, qwen (${ORLY}, TTD on 2025-08-08).`,
+    'No leader can be named over these 55 days. Left out until settled: ' +
+      `deepseek, qwen (${ORLY}, large dividend of TTD on 2025-08-08).`,
   ],
   // Whoever is left out is named with the reason, whatever it made.
   [

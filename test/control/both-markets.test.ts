@@ -1,3 +1,4 @@
+import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
@@ -5,11 +6,8 @@ import type { ChatMessage } from '../../src/core/agent/model.ts';
 import { createBaselineModel } from '../../src/core/agent/players/baselines.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import { type CalendarDate, weekdays } from '../../src/core/time/calendar.ts';
-import {
-  drawKey,
-  shiftBack,
-  writeControlMarket,
-} from '../../src/features/control-markets/control-market.ts';
+import { writeControlMarket } from '../../src/features/control-markets/control-market.ts';
+import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { latestPrices } from '../../src/core/database/price-writes.ts';
 import {
@@ -17,6 +15,11 @@ import {
   storeDividends,
   storeSplits,
 } from '../../src/core/database/splits-and-dividends.ts';
+import {
+  type Exchange,
+  exchangesBetween,
+  storeExchanges,
+} from '../../src/core/database/exchanges.ts';
 import { splitsBetween } from '../../src/core/database/market-queries.ts';
 import type { BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
@@ -55,19 +58,41 @@ const DIVIDENDS = [
   { symbol: 'STOCK3', exDate: DAYS[40] as CalendarDate, cash: 1_500_000 },
   { symbol: 'STOCK6', exDate: DAYS[20] as CalendarDate, cash: 9_999_999 },
 ];
+const IN_JUNE = DAYS[12] as CalendarDate;
+/** What an exchange brings is not in the universe, or splits after it, as its old share does. */
+const EXCHANGES: Exchange[] = [
+  {
+    ...{ symbol: 'STOCK3', date: IN_JUNE, into: 'SPUN', cash: 1_250_001 },
+    ...{ numerator: 2, denominator: 7, remains: 1 },
+  },
+  {
+    ...{ symbol: 'STOCK5', date: IN_JUNE, into: 'STOCK3', cash: 0 },
+    ...{ numerator: 5, denominator: 4, remains: 0 },
+  },
+  {
+    ...{ symbol: 'STOCK3', date: SPLIT_DATE, into: 'SPUN', cash: 0 },
+    ...{ numerator: 1, denominator: 9, remains: 1 },
+  },
+  {
+    ...{ symbol: 'STOCK1', date: DAYS[30] as CalendarDate, into: '', cash: 99_000_000 },
+    ...{ numerator: null, denominator: null, remains: 0 },
+  },
+];
 /** So much that the rounding to whole shares hardly matters. */
 const CASH = 100_000_000;
 
 /** Returns of some percent a day, other ones for each stock; STOCK3 splits. */
 function rawPrices(): string {
-  return SYMBOLS.flatMap((symbol, place) =>
-    DATES.map((date, day) => {
-      const drift = 0.05 * Math.sin(day * (0.3 + place / 9)) + (0.002 * (place - 3) * day) / 5;
-      const level = 40 * (place + 2) * Math.exp(drift);
-      const raw = symbol === SPLIT.symbol && date >= SPLIT.date ? level / 4 : level;
-      return `${symbol} ${date} ${raw.toFixed(4)} ${(raw * (1 + 0.01 * Math.cos(day * (place + 1)))).toFixed(4)}`;
-    }),
-  ).join('\n');
+  return [...SYMBOLS, 'SPUN']
+    .flatMap((symbol, place) =>
+      DATES.map((date, day) => {
+        const drift = 0.05 * Math.sin(day * (0.3 + place / 9)) + (0.002 * (place - 3) * day) / 5;
+        const level = 40 * (place + 2) * Math.exp(drift);
+        const raw = symbol === SPLIT.symbol && date >= SPLIT.date ? level / 4 : level;
+        return `${symbol} ${date} ${raw.toFixed(4)} ${(raw * (1 + 0.01 * Math.cos(day * (place + 1)))).toFixed(4)}`;
+      }),
+    )
+    .join('\n');
 }
 
 interface World {
@@ -94,14 +119,19 @@ before(async (t) => {
   database.transaction(() =>
     storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp),
   );
+  database.transaction(() => storeExchanges(database, { exchanges: EXCHANGES, none: [] }, 'csv'));
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
-  const { bars, dividends } = await writeControlMarket(path, out, {
-    ...{ key, from, to, name: 'control', signal: new AbortController().signal },
+  const { bars, dividends, disguises } = await writeControlMarket(path, out, {
+    ...{ key, from, to, name: 'control', rules: US_RULES, signal: new AbortController().signal },
   });
   const take = (name: string) => importFile(database, join(out, name), { clock: () => new Date() });
   const imported = await take('prices.csv');
-  assert.equal(bars, SYMBOLS.length * DATES.length);
+  assert.equal(bars, [...SYMBOLS, 'SPUN'].length * DATES.length);
+  const codes = new Map(disguises.map(({ symbol, code }) => [symbol, code]));
+  assert.deepEqual([...codes.keys()].sort(), ['SPUN', ...SYMBOLS]);
+  const exchanged = await take('exchanges.csv');
+  assert.deepEqual([exchanged.exchanges, exchanged.refused.size], [{ stored: 4, none: 0 }, 0]);
   assert.deepEqual([imported.bars, imported.refused.size], [bars, 0]);
   const paid = await take('dividends.csv');
   assert.deepEqual([dividends, paid.dividends, paid.refused.size], [DIVIDENDS.length, 4, 0]);
@@ -153,8 +183,10 @@ function morning(
     ...dividend,
     paid: cashPerShare(dividend),
   }));
-  const splits = splitsBetween(latestPrices(database), held, since);
-  return applyCorporateActions(portfolio, { splits, dividends }, market).portfolio;
+  const exchanges = exchangesBetween(latestPrices(database), held, since);
+  const all = [...held, ...exchanges.map(({ into }) => into)];
+  const splits = splitsBetween(latestPrices(database), all, since);
+  return applyCorporateActions(portfolio, { splits, dividends, exchanges }, market).portfolio;
 }
 
 function baseline(strategy: BaselineStrategy): Trader {
@@ -212,7 +244,7 @@ async function comparePlays(trader: Trader) {
 }
 
 for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum'] as const) {
-  test(`${strategy} does the same in both markets over ${DAYS.length} days with a split and dividends, up to whole shares`, async () => {
+  test(`${strategy} does the same in both markets over ${DAYS.length} days with a split, dividends and exchanges, up to whole shares`, async () => {
     const { there, here, pair } = await comparePlays(baseline(strategy));
     const apart = there.map((value, day) => Math.abs(value - (here[day] as number)));
     const worst = apart.indexOf(Math.max(...apart));

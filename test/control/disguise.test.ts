@@ -1,3 +1,5 @@
+import { configurationInStudy, parseConfiguration } from '../../src/core/settings/configuration.ts';
+import { findBoard, US_RULES } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -13,12 +15,12 @@ import { addDays, isWeekday } from '../../src/core/time/calendar.ts';
 import {
   disguisedDividends,
   disguisedRows,
-  drawKey,
   HEADER,
-  shiftBack,
   writeControlMarket,
 } from '../../src/features/control-markets/control-market.ts';
+import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
+import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import {
   dividendCoverage,
   storeDividends,
@@ -54,7 +56,7 @@ const STAMP = { source: 'csv', recordedAt: '2025-07-01T00:00:00.000Z' };
  */
 const DIVIDENDS = [
   { symbol: 'AAA', exDate: '2025-06-05', cash: 9_000_000 },
-  { symbol: 'AAA', exDate: '2025-06-06', cash: 800_001 },
+  { symbol: 'AAA', exDate: '2025-06-06', cash: 800_001, confirmed: 1 },
   { symbol: 'AAA', exDate: '2025-06-09', cash: 2_000_000 },
   { symbol: 'AAA', exDate: '2025-06-10', cash: 500_000 },
 ];
@@ -181,7 +183,7 @@ test('disguised dividends come with the spans in which they are complete', () =>
         .run(from, to);
     assert.deepEqual(
       disguisedDividends(database, ofTwo, inJune).map(({ row }) => row),
-      listOf(rows).map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount}\n`),
+      listOf(rows).map(([day, amount]) => `CODE,${addDays(`2025-06-${day}`, -7)},${amount},\n`),
     );
   }
 });
@@ -218,7 +220,7 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
   assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
   assert.equal(prices.split('\n').length, 8);
   const dividends = rowsOf('control/dividends.csv');
-  assert.match(read('control/dividends.csv'), /^symbol,ex_date,amount\n/);
+  assert.match(read('control/dividends.csv'), /^symbol,ex_date,amount,confirmed\n/);
   const factor = Number(keys.find(([, symbol]) => symbol === 'AAA')?.[2]);
   const disguised = (millionths: number) => `${Math.round(millionths * factor) / 1e6}`;
   const back = (date: string) => addDays(date, -7 * weeks);
@@ -230,7 +232,10 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
     ['AAA', '2025-06-10', disguised(500_000)],
     ['BBB', '2025-06-06', '0'], // the weekend between its two spans needs no dividends
     ['BBB', '2025-06-09', '0'],
-  ].map(([symbol = '', date = '', amount]) => [codeOf[symbol], back(date), amount]);
+  ].map(([symbol = '', date = '', amount]) => {
+    const isConfirmed = date === '2025-06-06' && symbol === 'AAA';
+    return [codeOf[symbol], back(date), amount, isConfirmed ? 'yes' : ''];
+  });
   const byCode = (one: unknown[], other: unknown[]) =>
     String(one[0]).localeCompare(String(other[0]));
   assert.deepEqual(dividends.toSorted(byCode), expected.toSorted(byCode));
@@ -298,21 +303,39 @@ const maskings: [mask: string, hasRealNames: boolean, weeks: number, said: RegEx
   ['both', false, 9, /9 weeks earlier$/m],
 ];
 
-test('a mask hides the symbols, the dates or both; factors and volumes are the same in all', async (t) => {
-  const { disguise, rowsOf } = installed(t);
+test('a mask hides the symbols, the dates or both; factors, volumes and exchanges are the same in all', async (t) => {
+  const { cwd, database, disguise, read, rowsOf } = installed(t);
+  const parts = { symbol: 'BBB', date: '2025-06-10', cash: 500_000, remains: 1 } as const;
+  const spun = { ...parts, into: 'SPUN', numerator: 1, denominator: 1 };
+  database.transaction(() => storeExchanges(database, { exchanges: [spun], none: [] }, 'csv'));
   const given = new Set<string>();
   for (const [mask, hasRealNames, weeks, said] of maskings) {
     const shift = mask === 'symbols' ? '' : ' --weeks 9';
     const ended = await disguise(`river ${SPAN}${shift} --mask ${mask} --out ${mask}`);
     assert.deepEqual([ended.code, ended.stderr], [0, ''], mask);
     assert.match(ended.stdout, said, mask);
+    assert.match(
+      ended.stdout,
+      /3 dividends and 1 exchange of 3 symbols, [^]* \w+\/exchanges.csv, /,
+    );
+    const universe = JSON.parse(read(`${mask}/universe.json`)).universes.control;
+    const codeOf = new Map(rowsOf(`${mask}/key.csv`).map(([code, symbol]) => [symbol, code]));
+    assert.deepEqual(universe, [codeOf.get('AAA'), codeOf.get('BBB')].sort(), mask);
+    const [[old, date, cash, into, ...terms] = []] = rowsOf(`${mask}/exchanges.csv`);
+    assert.deepEqual([old, into], [codeOf.get('BBB'), codeOf.get('SPUN')], mask);
+    assert.equal(date, weeks === 0 ? '2025-06-10' : '2025-04-08', mask);
+    if (mask === 'both')
+      assert.match(
+        (await runInProcess(['import-prices', 'both/exchanges.csv'], { cwd })).stdout,
+        /imported 1 exchange \(1 new, changed or removed\) of 1 symbol, 2025-04-08/,
+      );
     const [key, prices] = [rowsOf(`${mask}/key.csv`), rowsOf(`${mask}/prices.csv`)];
     for (const [code, symbol, , own] of key)
       assert.deepEqual([code === symbol, own], [hasRealNames, `${weeks}`], mask);
     assert.equal(prices[0]?.[1]?.slice(0, 7), weeks === 0 ? '2025-06' : '2025-04', mask);
     const factors = key.map(([, symbol, factor]) => `${symbol} ${factor}`).sort();
     const values = prices.map(([, , ...rest]) => rest.join()).sort();
-    given.add([...factors, ...values].join('\n'));
+    given.add([...factors, ...values, cash, ...terms].join('\n'));
   }
   assert.equal(given.size, 1);
 });
@@ -335,10 +358,43 @@ test('an empty folder is taken; a universe and a name can be chosen; without kno
   assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), files);
 });
 
+test('codes have the lots and limits of their symbols, as a study, where the market has several', async (t) => {
+  for (const [market, boards] of [
+    ['us', null],
+    [{ base: 'us', symbols: 'AAA,5,5,0.2' }, ['5,5,0.2', '1,1,']],
+    [{ base: 'us', symbols: '*,5,5,' }, null],
+  ] as const) {
+    const { cwd, disguise, read, rowsOf } = installed(t);
+    const terms = { ...configuration.agent_config, market };
+    const edited = JSON.stringify({ ...configuration, agent_config: terms });
+    writeFileSync(join(cwd, 'configs/default_config.json'), edited);
+    const { stdout } = await disguise(`river ${SPAN} --out control`);
+    assert.match(
+      stdout,
+      boards === null ? /trigger --universe control/ : /trigger --study control/,
+    );
+    const { universes, studies } = JSON.parse(read('control/universe.json'));
+    if (boards === null) assert.equal(studies, undefined);
+    else {
+      const codes = new Map(rowsOf('control/key.csv').map(([code, symbol]) => [symbol, code]));
+      const lines = studies.control.market.symbols.split('\n');
+      const expected = boards.map((row, at) => `${codes.get(['AAA', 'BBB'][at])},${row}`);
+      assert.deepEqual(lines.slice(0, 2).sort(), expected.sort());
+      const merged = { ...configuration, agent_config: terms, universes, studies };
+      const { agent_config: own } = configurationInStudy(
+        parseConfiguration(merged, 'merged'),
+        'control',
+      ).configuration;
+      assert.equal(findBoard(own.market, codes.get('AAA') ?? '').step, 5);
+      assert.equal(own.market.currency, 'USD');
+    }
+  }
+});
+
 test('a control market that is stopped or fails half-way leaves nothing', async (t) => {
   const { cwd, database } = installed(t);
   const key = drawKey('river', ['AAA', 'BBB'], { weeks: 1, from: '2025-06-05' });
-  const span = { key, from: '2025-06-05', to: '2025-06-10', name: 'control' };
+  const span = { key, from: '2025-06-05', to: '2025-06-10', name: 'control', rules: US_RULES };
   const out = join(cwd, 'new');
   const stopping = new AbortController();
   const stopped = writeControlMarket(database.path, out, {

@@ -36,6 +36,8 @@ test('staleness is looked up from session to session: no table is read as a whol
     'SEARCH dividends USING PRIMARY KEY (symbol=? AND ex_date',
     'SEARCH split USING PRIMARY KEY (symbol=? AND date=?)',
     'SEARCH split USING PRIMARY KEY (symbol=? AND date>?)',
+    'SEARCH exchange USING PRIMARY KEY (symbol=? AND date',
+    bySession('brought'),
     'SCAN (subquery',
     ofSeries,
   ];
@@ -43,11 +45,11 @@ test('staleness is looked up from session to session: no table is read as a whol
     reads.filter((read) => !allowed.some((start) => read.startsWith(start))),
     [],
   );
-  const joins = reads.filter((read) => /^SEARCH (used|bar|split|dividends) /.test(read));
+  const joins = reads.filter((read) => /^SEARCH (used|bar|split|dividends|exchange) /.test(read));
   const next = joins.flatMap((read, place) => (read === bySession('used') ? joins[place + 1] : []));
   assert.deepEqual(
     next.map((read) => read?.split(' ')[1]),
-    ['bar', 'split', 'dividends'],
+    ['bar', 'split', 'dividends', 'exchange'],
     'what a session used comes before what is stored of it',
   );
 });

@@ -43,14 +43,15 @@ test('results as CSV: a header line, a line per record, holdings in one column, 
   assert.equal(response.headers.get('content-type'), 'text/csv; charset=utf-8; header=present');
   assert.equal(response.headers.get('content-disposition'), 'attachment; filename="results.csv"');
   const { results } = (await service.get('/results')).body;
-  assert.deepEqual(resultColumns, Object.keys(results[0]));
+  const columns = resultColumns.filter((name) => name !== 'currency');
+  assert.deepEqual(columns, Object.keys(results[0]));
   const withoutIds = text.replaceAll(jobId, 'JOB').replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
   const lines = withoutIds.split('\r\n').map((line) => line.replace(/^\d+,/, 'ID,'));
   assert.deepEqual(lines, [
     resultColumns.join(','),
-    `ID,JOB,2025-11-10,"'=cmd(""x""), or so",1,no_trade,,,,10000,10000,0,0,TIME,,`,
-    'ID,JOB,2025-11-10,model-a,1,buy,MSFT,2,200,9600,10002,2,0.02,TIME,MSFT:2,',
-    'ID,JOB,2025-11-10,model-a,2,buy,AAPL,30,100.5,6585,9964.5,-35.5,-0.355,TIME,AAPL:30 MSFT:2,',
+    `ID,JOB,2025-11-10,"'=cmd(""x""), or so",1,no_trade,,,,10000,10000,0,0,TIME,,USD,`,
+    'ID,JOB,2025-11-10,model-a,1,buy,MSFT,2,200,9600,10002,2,0.02,TIME,MSFT:2,USD,',
+    'ID,JOB,2025-11-10,model-a,2,buy,AAPL,30,100.5,6585,9964.5,-35.5,-0.355,TIME,AAPL:30 MSFT:2,USD,',
     '',
   ]);
 });
@@ -63,7 +64,7 @@ test('jobs and decisions as CSV: the fields of the JSON, those inside others too
   const found = await table('/decisions?');
   assert.deepEqual(
     found.map((row) => ({ ...row, model: row['model']?.replace(/^'/, '') })),
-    decisions.map(cells),
+    decisions.map((row: object) => ({ ...cells(row), currency: 'USD' })),
   );
   const paged = await table(`/decisions?limit=1&before=${decisions[0].id}&`);
   assert.deepEqual(paged, found.slice(1, 2));
@@ -137,7 +138,7 @@ test('a dividend is a record like any other, in JSON, in CSV and in the interfac
   const { text } = await ask('/results?format=csv&model=model-a&date=2025-11-11');
   assert.match(
     text,
-    /,1,dividend,AAPL,30,0.1235,6588.7037,9988.7037,24.2037,0.2429,[^,]+,AAPL:30 MSFT:2,\r\n.*,2,no_trade,/,
+    /,1,dividend,AAPL,30,0.1235,6588.7037,9988.7037,24.2037,0.2429,[^,]+,AAPL:30 MSFT:2,USD,\r\n.*,2,no_trade,/,
   );
   const { schemas } = (await service.get('/openapi.json')).body.components;
   assert.deepEqual(schemas.ActionType.enum, actionTypes);

@@ -102,12 +102,15 @@ const text = async (query: string) =>
 
 test('as a table: a row per holding, and one for a day without any', async () => {
   assert.deepEqual(await text('model=model-a&end_date=2025-11-10'), [
-    'date,cash,portfolio_value,cash_weight,symbol,quantity,price,value,weight,study',
-    '2025-11-10,6000,10300,0.5825242718,AAPL,20,110,2200,0.213592233,',
-    '2025-11-10,6000,10300,0.5825242718,MSFT,10,210,2100,0.2038834951,',
+    'date,cash,portfolio_value,cash_weight,symbol,quantity,price,value,weight,currency,study',
+    '2025-11-10,6000,10300,0.5825242718,AAPL,20,110,2200,0.213592233,USD,',
+    '2025-11-10,6000,10300,0.5825242718,MSFT,10,210,2100,0.2038834951,USD,',
     '',
   ]);
-  assert.deepEqual((await text('model=other')).slice(1), ['2025-11-12,10000,10000,1,,,,,,', '']);
+  assert.deepEqual((await text('model=other')).slice(1), [
+    '2025-11-12,10000,10000,1,,,,,,USD,',
+    '',
+  ]);
 });
 
 test('a price that was not stored, and a portfolio that is worth nothing: nulls, the largest known value first', async () => {
@@ -126,5 +129,5 @@ test('a price that was not stored, and a portfolio that is worth nothing: nulls,
   assert.deepEqual((await ask('?model=other')).days, [
     { date: '2025-11-12', cash: 0, value: 0, cash_weight: null, holdings: [] },
   ]);
-  assert.deepEqual((await text('model=other')).slice(1), ['2025-11-12,0,0,,,,,,,', '']);
+  assert.deepEqual((await text('model=other')).slice(1), ['2025-11-12,0,0,,,,,,,USD,', '']);
 });

@@ -1,3 +1,4 @@
+import { US } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { jobsResponse } from '../../src/core/api/jobs.ts';
@@ -126,7 +127,10 @@ test('a job of the list, and on which terms it ran', async () => {
   ]);
   const first = (await service.get('/simulate/status/job-0')).body;
   const { stock_symbols: symbols, ...others } = terms;
-  assert.deepEqual([first.terms, first.replace_existing], [{ ...others, symbols }, true]);
+  assert.deepEqual(
+    [first.terms, first.replace_existing],
+    [{ ...others, min_commission: 0, sell_tax_bps: 0, market: US, symbols }, true],
+  );
   const second = (await service.get('/simulate/status/job-1')).body;
   assert.equal(second.replace_existing, false);
   assert.deepEqual(second.usage, { cost_usd: 0.5, model_days_without_cost: 1 });

@@ -105,7 +105,7 @@ function complete(database: Database, modelDay: ModelDay): void {
   commitSession(database, session, {
     positions: [{ ...position, cash, portfolioValue: cash }],
     decisions: [NO_TRADE],
-    evidence: { prices: [], splits: [], dividends: [] },
+    evidence: { prices: [], splits: [], dividends: [], exchanges: [] },
     ...{
       toolUsage: [],
       summary: 'done',

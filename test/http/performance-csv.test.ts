@@ -45,12 +45,12 @@ before(async (t) => {
 });
 
 const CURVE =
-  'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown,study';
+  'model,date,value,daily_return,stale,benchmark_value,family,before_cutoff,dividends,dividend_status,growth,drawdown,currency,study';
 const TRADES = [
-  'model,date,side,symbol,amount,price,commission,cash,cash_change,entry,study',
-  'model-a,2025-11-10,buy,AAPL,10,100,1,8999,-1001,model-a,',
-  'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235,5.1235,model-a,',
-  'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479,model-a,',
+  'model,date,side,symbol,amount,price,commission,cash,cash_change,entry,currency,study',
+  'model-a,2025-11-10,buy,AAPL,10,100,1,8999,-1001,model-a,USD,',
+  'model-a,2025-11-11,dividend,AAPL,10,0.5124,0,9004.1235,5.1235,model-a,USD,',
+  'model-a,2025-11-11,sell,AAPL,4,120,1,9483.1235,479,model-a,USD,',
 ];
 const tables: [query: string, fileName: string, lines: string[]][] = [
   [
@@ -58,8 +58,8 @@ const tables: [query: string, fileName: string, lines: string[]][] = [
     'curve.csv',
     [
       CURVE,
-      'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true,0,known,1.0099,0,',
-      'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known,1.02631235,0,',
+      'model-a,2025-11-10,10099,0.0099,false,1.01,model-a,true,0,known,1.0099,0,USD,',
+      'model-a,2025-11-11,10263.1235,0.0162514605,false,1.0302,model-a,false,5.1235,known,1.02631235,0,USD,',
     ],
   ],
   ['&start_date=2025-11-12', 'curve.csv', [CURVE]],
@@ -96,9 +96,9 @@ test('the table of actions has splits too, with the shares that they added; the 
   const days = { start_date: '2025-11-11', end_date: '2025-11-12', models: ['model-b'] };
   await runJobHere(service, script, days);
   const [bought, split, sold] = [
-    'model-b,2025-11-11,buy,AAPL,10,120,1,8799,-1201,model-b,',
-    'model-b,2025-11-12,split,AAPL,20,42,0,8799,0,model-b,',
-    'model-b,2025-11-12,sell,AAPL,4,42,1,8966,167,model-b,',
+    'model-b,2025-11-11,buy,AAPL,10,120,1,8799,-1201,model-b,USD,',
+    'model-b,2025-11-12,split,AAPL,20,42,0,8799,0,model-b,USD,',
+    'model-b,2025-11-12,sell,AAPL,4,42,1,8966,167,model-b,USD,',
   ];
   const tables = { actions: [bought, split, sold], trades: [bought, sold] };
   for (const [table, lines] of Object.entries(tables)) {

@@ -364,9 +364,12 @@ test('a fall that no split explains marks the model that held the symbol, with w
   const own = await serviceOf(t, fallen + QQQ, script);
   const { models, incomparable } = await ask('', own);
   assert.deepEqual(
-    models.map((one: any) => [one.model, one.suspected_split]),
+    models.map((one: any) => [one.model, one.suspected]),
     [
-      ['model-a', [{ date: '2025-11-12', symbol: 'AAPL' }]],
+      [
+        'model-a',
+        [{ kind: 'split', symbol: 'AAPL', date: '2025-11-12', from: 110, to: 55, model_days: 1 }],
+      ],
       ['model-b', []],
     ],
   );
@@ -381,7 +384,7 @@ test('a fall that no split explains marks the model that held the symbol, with w
     const { left_out: names, sentence } = (await own.get(`/comparison${query}`)).body.answer;
     return [names, /Left out.*/.exec(sentence)?.[0]];
   };
-  const words = 'Left out until possible splits are settled: model-a (AAPL on 2025-11-12).';
+  const words = 'Left out until settled: model-a (possible split of AAPL on 2025-11-12).';
   assert.deepEqual(await leftOut(''), [['model-a'], words], 'no leader');
   assert.deepEqual(await leftOut('?end_date=2025-11-11'), [[], undefined]);
   const [{ job_id: job }] = (await own.get('/jobs')).body.jobs;

@@ -138,9 +138,9 @@ test('new days on other terms than the newest job of their study are a warning, 
 
 test('another wording of the program is a warning, and refuses nothing', async (t) => {
   const { service, jobs, plan } = await startWithDays(t);
-  service.database.statement('UPDATE trading_sessions SET wording = 2').run();
+  service.database.statement(`UPDATE trading_sessions SET wording = ${WORDING + 1}`).run();
   const said = [
-    `The texts of this program that models read are not those of job ${jobs.get('x')} before: version 2 then, ${WORDING} now`,
+    `The texts of this program that models read are not those of job ${jobs.get('x')} before: version ${WORDING + 1} then, ${WORDING} now`,
   ];
   const request = { study: 'x', changeTerms: false };
   const fresh = { startDate: '2025-11-12', endDate: '2025-11-12', replaceExisting: false } as const;

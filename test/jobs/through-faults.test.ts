@@ -118,7 +118,7 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   const stale = staleNow(database);
   assert.ok(stale.length > 20 && stale[19]?.startsWith('model-b'), String(stale));
   const named = `${stale.slice(0, 20).join(', ')} and ${stale.length - 20} more`;
-  const sentence = `${stale.length} stale model-days, whose start, prices, splits or dividends have changed since: ${named}`;
+  const sentence = `${stale.length} stale model-days, whose start, prices, splits, dividends or exchanges have changed since: ${named}`;
   const last = recordDates(12).at(-1);
   const [warning = ''] = JSON.parse(warnings ?? '');
   assert.equal(

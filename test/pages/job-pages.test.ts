@@ -151,6 +151,7 @@ test('the terms of a job are in words, including those that are zero', () => {
   /** The term, its words by default, its words with the terms above. */
   const rows = tableOf<[name: string, usual: string, own: string]>(`
     Dates            | Mon 15 Sep 2025                               | Mon 15 Sep 2025
+    Market           | us, in USD                                    | us, in USD
     Initial cash     | $10,000.00                                    | $10,000.00
     Steps            | at most 30 per model-day                      | at most 30 per model-day
     Universe         | default, 2 symbols                            | small, 2 symbols

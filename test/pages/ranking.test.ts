@@ -148,7 +148,7 @@ function performanceOf(
 ) {
   const own = Object.entries(models).map(([model, [start, points]]) => {
     const curve = points.map(([date, growth]) => ({ date, growth, value: start * growth }));
-    return { model, start_value: start, initial_cash: cash(start), curve };
+    return { model, start_value: start, initial_cash: cash(start), currency: 'USD', curve };
   });
   const curve = [
     { date: '2025-10-07', value: 1.1 },

@@ -19,6 +19,7 @@ const agentConfigs: Record<string, object> = {
   turned: { stock_symbols: ['AAPL', 'MSFT'] },
   other: { stock_symbols: ['AAPL', 'NVDA'] },
   unpaid: { dividends: false },
+  chinese: { market: 'cn', stock_symbols: ['MSFT', 'AAPL'], min_commission: 5 },
   asOf: { members: [MEMBER], stock_symbols: ['AAPL'] },
   wider: { members: [MEMBER], stock_symbols: ['AAPL', 'MSFT'] }, // of a longer job
   until: { members: [{ ...MEMBER, to: '2025-06-05' }], stock_symbols: ['AAPL'] },
@@ -26,7 +27,7 @@ const agentConfigs: Record<string, object> = {
 const configurations = new Map(
   Object.entries(agentConfigs).map(([job, config]) => [
     job,
-    { ...parseConfiguration({ models: [], agent_config: config }, 'test').agent_config, ...config },
+    { ...config, ...parseConfiguration({ models: [], agent_config: config }, 'test').agent_config },
   ]),
 );
 
@@ -91,6 +92,12 @@ const cases: [table: string, ...expected: string[]][] = [
     'a 02 06 small\nb 02 06 turned\nc 02 06 plain\nd 02 06 other',
     'c universe: Its universe is not that of a and 1 more: 101 symbols against 2 symbols',
     'd universe: Its universe is not that of a and 1 more',
+  ],
+  [
+    'a 02 06 small\nb 02 06 turned\nc 02 06 chinese 5000',
+    'c costs: Its trading costs are not those of a and 1 more: at least 5 CNY per trade against none',
+    'c initial_cash: Its initial cash is not that of a and 1 more: 5000 CNY against 10000 dollars',
+    'c market: Its market is not that of a and 1 more: cn against us',
   ],
   ['a 02 06 asOf\nb 02 06 wider\nc 02 06 asOf-wider'],
   [

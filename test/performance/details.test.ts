@@ -5,7 +5,11 @@ import { weekdays } from '../../src/core/time/calendar.ts';
 import { addClosing, boundaryCounts } from '../../src/features/performance/details.ts';
 import type { Money } from '../../src/core/money/money.ts';
 import { runs } from '../support/long.ts';
-import { anyDay, type LivedDay, liveThrough } from '../support/random-ledger.ts';
+import {
+  anyDayWithExchange as anyDay,
+  type LivedDay,
+  liveThrough,
+} from '../support/random-ledger.ts';
 import { reportOf } from '../support/report-of.ts';
 
 const anyLife = fc.record({
@@ -43,7 +47,7 @@ const units = (dollars: number | null) => Math.round((dollars ?? NaN) * 10_000);
 const total = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
 
 test('profits by symbol add up to the profit of any choice of days, and over a whole chain each is realised, unrealised and dividends', () => {
-  const seen = { parts: 0, symbols: 0, dividends: 0 };
+  const seen = { parts: 0, symbols: 0, dividends: 0, exchange: 0, received: 0, carried: 0 };
   fc.assert(
     fc.property(
       anyDays,
@@ -61,6 +65,13 @@ test('profits by symbol add up to the profit of any choice of days, and over a w
             symbol,
           );
         const part = ledger.filter((_, index) => mask[index]);
+        const cost = total(whole.open_positions.map((one) => units(one.cost_basis)));
+        const { realised_profit: realised } = whole.trading;
+        const paid = units(whole.start_value) + units(realised) + units(whole.dividends);
+        assert.equal(cost, paid - (ledger.at(-1)?.cash ?? NaN), 'no cost is lost');
+        seen.carried += whole.open_positions.some(({ symbol }) => /NEW/.test(symbol)) ? 1 : 0;
+        for (const { actionType } of ledger.flatMap(({ actions }) => actions))
+          if (actionType === 'exchange' || actionType === 'received') seen[actionType] += 1;
         for (const report of part.length === 0 ? [whole] : [whole, detailsOf(ledger, part)]) {
           const { symbols } = report.details;
           assert.equal(total(symbols.map(({ profit }) => units(profit))), units(report.profit));
@@ -86,7 +97,10 @@ test('profits by symbol add up to the profit of any choice of days, and over a w
     ),
     { numRuns: runs(25, 1_000) },
   );
-  assert.ok(seen.parts > 0 && seen.symbols > 1 && seen.dividends > 0, JSON.stringify(seen));
+  assert.ok(
+    Object.values(seen).every((count) => count > 0) && seen.symbols > 1,
+    JSON.stringify(seen),
+  );
 });
 
 test('where a price at a close is unknown, the profit on that symbol is, with the reason; the others are there', () => {

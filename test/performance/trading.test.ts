@@ -5,9 +5,9 @@ import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
 import {
   holdingDays,
   openPositions,
-  tripProfit,
   measureTrading,
 } from '../../src/features/performance/trading.ts';
+import { tripProfit } from '../../src/features/performance/lots.ts';
 import { rowsOf } from '../support/prices.ts';
 
 /**

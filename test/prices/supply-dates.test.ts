@@ -257,7 +257,7 @@ for (const [next, has, reason, atMost] of endless) {
     const { marks, warnings } = await supply();
     assert.equal(marks, '+++++');
     assert.ok(warnings[0]?.includes(reason), warnings[0]);
-    const known = 'SELECT * FROM dividends UNION ALL SELECT *, 1 FROM dividend_coverage';
+    const known = 'SELECT * FROM dividends UNION ALL SELECT *, 1, 1 FROM dividend_coverage';
     assert.deepEqual(rows(known), []);
     // The limit of the minute must not be used up by a list without an end: no date would ever be
     // downloaded.

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { weekdays } from '../../src/core/time/calendar.ts';
 import { makeSyntheticPrices, syntheticBars } from '../../src/core/prices/synthetic.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
-import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../../src/core/settings/default-symbols.ts';
 import { rowsAsText } from '../support/tables.ts';
 
 const TODAY = '2025-12-01';

@@ -63,7 +63,19 @@ export interface Books {
   setSplit(symbol: string, date: string, numerator: number, denominator: number): void;
   /** Cash per share in dollars. */
   setDividend(symbol: string, exDate: string, cash: number, basis?: DividendBasis): void;
-  remove(table: 'price_data' | 'stock_splits' | 'dividends', symbol: string, date: string): void;
+  /** Shares of another symbol for old ones; cash per old share in dollars. */
+  setExchange(
+    symbol: string,
+    date: string,
+    into: string,
+    ratio: [newShares: number, oldShares: number],
+    more?: { cash?: number; remains?: boolean },
+  ): void;
+  remove(
+    table: 'price_data' | 'stock_splits' | 'dividends' | 'exchanges',
+    symbol: string,
+    date: string,
+  ): void;
 }
 
 interface OpenOptions {
@@ -191,6 +203,24 @@ export function createBooks(
            ON CONFLICT DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, written = excluded.written`,
         )
         .run(symbol, exDate, Math.round(cash * 1_000_000), basis, write());
+    },
+    setExchange(symbol, day, into, [numerator, denominator], { cash = 0, remains = false } = {}) {
+      database
+        .statement(
+          `INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)
+           VALUES (?, ?, ?, ?, ?, ?, ?, 'csv', ?) ON CONFLICT DO UPDATE SET cash_e6 = excluded.cash_e6, numerator = excluded.numerator,
+             denominator = excluded.denominator, remains = excluded.remains, written = excluded.written`,
+        )
+        .run(
+          symbol,
+          day,
+          into,
+          Math.round(cash * 1_000_000),
+          numerator,
+          denominator,
+          remains ? 1 : 0,
+          write(),
+        );
     },
     remove(table, symbol, date) {
       const day = table === 'dividends' ? 'ex_date' : 'date';

@@ -59,6 +59,8 @@ const TOLD = [
   spans('dividend_coverage', 'dividends'),
   `SELECT 'split', symbol, date, numerator || ':' || denominator, source FROM stock_splits ORDER BY symbol, date`,
   spans('stock_split_spans', 'splits'),
+  `SELECT 'exchange', symbol, date, cash_e6, into_symbol, coalesce(numerator || ':' || denominator, '-'), iif(remains, 'remains', 'leaves')
+   FROM exchanges ORDER BY symbol, date, into_symbol`,
 ];
 
 /**

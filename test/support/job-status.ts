@@ -1,3 +1,4 @@
+import { US } from '../../src/core/domain/market-rules.ts';
 import type { Status } from '../../src/features/pages/responses.ts';
 import type { Database } from '../../src/core/database/database.ts';
 import { jobStatus, jobModelDays } from '../../src/core/database/records/job-records.ts';
@@ -10,7 +11,10 @@ export const USUAL_TERMS = {
   initial_cash: 10_000,
   commission_per_trade: 0,
   commission_bps: 0,
+  min_commission: 0,
+  sell_tax_bps: 0,
   slippage_bps: 0,
+  market: US,
   dividends: true,
   max_steps: 30,
   open: 'shown' as const,

@@ -11,8 +11,8 @@ const AFTER_ACTION = listOf(`
   SELECT symbol, sum(quantity) AS quantity FROM (
     SELECT symbol, quantity FROM holdings WHERE holdings.session_id = started_from_session_id
     UNION ALL
-    SELECT symbol, CASE action_type WHEN 'sell' THEN -amount ELSE amount END FROM positions AS earlier
-    WHERE earlier.session_id = positions.session_id AND earlier.action_id <= positions.action_id AND action_type IN ('buy', 'sell', 'split'))
+    SELECT symbol, CASE WHEN action_type IN ('sell', 'exchange') THEN -amount ELSE amount END FROM positions AS earlier
+    WHERE earlier.session_id = positions.session_id AND earlier.action_id <= positions.action_id AND action_type IN ('buy', 'sell', 'split', 'exchange', 'received'))
   GROUP BY symbol HAVING sum(quantity) <> 0`);
 
 /**

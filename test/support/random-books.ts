@@ -44,9 +44,18 @@ const anyDividend = fc.record({
   cash: fc.integer({ min: 1, max: 3_000_000 }).map((millionths) => millionths / 1_000_000),
   basis: fc.constantFrom('as_paid' as const, 'as_paid' as const, 'split_adjusted' as const),
 });
+/** Of a symbol into one after it, so that there is no circle. */
+const anyExchange = fc.record({
+  type: fc.constant('exchange' as const),
+  symbols: fc.subarray(SYMBOLS, { minLength: 2, maxLength: 2 }),
+  date: anyDate,
+  ratio: fc.tuple(anyPart, anyPart),
+  cash: fc.constantFrom(0, 0, 2.5, 54.2),
+  remains: fc.boolean(),
+});
 const anyRemoval = fc.record({
   type: fc.constant('removal' as const),
-  table: fc.constantFrom('price_data', 'stock_splits', 'dividends'),
+  table: fc.constantFrom('price_data', 'stock_splits', 'dividends', 'exchanges'),
   symbol: anySymbol,
   date: anyDate.filter((date) => date > FIRST), // what is held has at least one price
 });
@@ -64,7 +73,7 @@ const anyDay = fc.record({
   model: fc.constantFrom('model-a', 'model-b'),
   orders: fc.array(anyOrder, { maxLength: 5 }),
   /** What happens to prices, splits and dividends while the session runs. */
-  meanwhile: fc.array(fc.oneof(anyBar, anySplit, anyDividend, anyPause, anyWriter), {
+  meanwhile: fc.array(fc.oneof(anyBar, anySplit, anyDividend, anyExchange, anyPause, anyWriter), {
     maxLength: 3,
   }),
 });
@@ -73,6 +82,7 @@ const anyEvent = fc.oneof(
   { weight: 3, arbitrary: anyBar },
   { weight: 2, arbitrary: anySplit },
   { weight: 3, arbitrary: anyDividend },
+  { weight: 2, arbitrary: anyExchange },
   { weight: 1, arbitrary: anyRemoval },
   { weight: 2, arbitrary: anyPause },
   { weight: 2, arbitrary: anyWriter },
@@ -87,6 +97,10 @@ async function happen(books: Books, event: Event): Promise<void> {
       return books.setSplit(event.symbol, event.date, event.numerator, event.denominator);
     case 'dividend':
       return books.setDividend(event.symbol, event.date, event.cash, event.basis);
+    case 'exchange': {
+      const [symbol = '', into = ''] = event.symbols;
+      return books.setExchange(symbol, event.date, into, event.ratio, event);
+    }
     case 'removal':
       return books.remove(event.table, event.symbol, event.date);
     case 'writer':

@@ -4,7 +4,8 @@ import type { ClosingHolding } from '../../src/features/performance/holdings-que
 import type { LedgerDay } from '../../src/features/performance/queries.ts';
 import { type Money, money, toDollars } from '../../src/core/money/money.ts';
 import { NO_COSTS } from '../../src/core/domain/market-rules.ts';
-import { dividendOn, payDividend } from '../../src/core/trading/morning.ts';
+import type { Market } from '../../src/core/trading/market.ts';
+import { applyCorporateActions, dividendOn, payDividend } from '../../src/core/trading/morning.ts';
 import {
   applySplit,
   buy,
@@ -17,6 +18,8 @@ import type { ActionRecord } from './recompute.ts';
 /** Random lives of a portfolio, made into ledgers by the service's own accounting. */
 
 const SYMBOLS = ['AAPL', 'MSFT', 'NVDA'];
+/** What an exchange may bring that no order buys. */
+const BROUGHT = ['NEW', 'NEWER'];
 
 /** Mostly small moves; now and then none, a jump, or the end of a company. */
 const anyMove = fc.oneof(
@@ -35,6 +38,11 @@ const anyRatio = fc.record({
   denominator: fc.integer({ min: 1, max: 5 }),
 });
 
+const WORTHLESS = {
+  ...{ into: '', cash: 0, remains: 0 as 0 | 1 },
+  ...{ numerator: null as number | null, denominator: null as number | null },
+};
+
 /**
  * What happens on a day: no model-day at all, orders, a dividend and a split of AAPL in the
  * morning, and how prices move.
@@ -46,7 +54,33 @@ export const anyDay = fc.record({
   split: fc.option(anyRatio, { freq: 12 }),
   dividend: fc.option(fc.integer({ min: 1, max: 3_000_000 }), { freq: 6 }),
 });
+const anyBrought = fc.record({
+  into: fc.constantFrom('NVDA', ...BROUGHT),
+  cash: fc.constantFrom(0, 0, 3_333_333, 250_000_000),
+  ...{ numerator: fc.integer({ min: 1, max: 9 }), denominator: fc.integer({ min: 1, max: 9 }) },
+  remains: fc.constantFrom<0 | 1>(0, 1),
+});
+
+/** One on which MSFT may be exchanged besides, or what it was exchanged into, for one or two symbols or cash. */
+export const anyDayWithExchange = fc
+  .tuple(
+    anyDay,
+    fc.option(
+      fc.record({
+        symbol: fc.constantFrom('MSFT', 'NEW'),
+        rows: fc.oneof(
+          fc.uniqueArray(anyBrought, { minLength: 1, maxLength: 2, selector: ({ into }) => into }),
+          fc.constantFrom(0, 54_200_000).map((cash) => [{ ...WORTHLESS, cash }]),
+        ),
+      }),
+      { freq: 3 },
+    ),
+  )
+  .map(([day, exchange]): Day => ({ ...day, exchange }));
+
 export interface Day {
+  /** What becomes of a holding in the morning; new shares are worth what moves make of 50 dollars. */
+  exchange?: { symbol: string; rows: (typeof WORTHLESS)[] } | null;
   isLeftOut: boolean;
   orders: { side: 'buy' | 'sell'; symbol: string; amount: number }[];
   moves: number[];
@@ -81,14 +115,22 @@ export function liveThrough(days: readonly Day[], life: Life): LivedDay[] {
   const dates = weekdays(life.start ?? '2025-01-06', '2027-12-31');
   const state: State = {
     portfolio: { cash: money(life.initialCash), holdings: new Map() },
-    prices: new Map(SYMBOLS.map((symbol, index) => [symbol, money(1_000_000 * (index + 1))])),
+    prices: new Map([
+      ...SYMBOLS.map((symbol, index) => [symbol, money(1_000_000 * (index + 1))] as const),
+      ...BROUGHT.map((symbol) => [symbol, money(500_000)] as const),
+    ]),
     splitsLeft: life.splits?.most ?? 0,
   };
   const ledger: LivedDay[] = [];
   days.forEach((day, index) => {
     const takesPart = !(life.withGaps && day.isLeftOut);
     const actions = takesPart
-      ? [...pay(state, day), ...split(state, day, life), ...trade(state, day, life)]
+      ? [
+          ...pay(state, day),
+          ...split(state, day, life),
+          ...exchange(state, day),
+          ...trade(state, day, life),
+        ]
       : [];
     movePrices(state, day);
     const date = dates[index] as string;
@@ -119,6 +161,28 @@ function split(state: State, day: Day, { splits }: Life): Actions {
   return [{ actionType: 'split', symbol: 'AAPL', amount: added, price, cash: portfolio.cash }];
 }
 
+/** By the service's own accounting, with the terms that evidence would give. */
+function exchange(state: State, { exchange: given }: Day): Actions {
+  if (!given) return [];
+  const { symbol, rows } = given;
+  const exchanges = rows
+    .filter(({ into }) => into !== symbol)
+    .map((row) => ({ ...row, symbol, date: 'now', splits: '', intoSplits: '' }));
+  if (exchanges.length === 0) return [];
+  const knownMark = (name: string) => ({ price: state.prices.get(name) as Money, date: 'now' });
+  const events = { splits: [], dividends: [], exchanges };
+  const morning = applyCorporateActions(state.portfolio, events, { knownMark } as Market);
+  state.portfolio = morning.portfolio;
+  return morning.actions.map((action) => {
+    const row = exchanges.find(({ into }) => into === action.symbol);
+    return {
+      ...action,
+      open: knownMark(String(action.symbol)).price,
+      ratio: Number(row?.numerator) / Number(row?.denominator),
+    };
+  });
+}
+
 function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions {
   return orders.flatMap(({ side, symbol, amount }) => {
     const price = state.prices.get(symbol) as Money;
@@ -132,8 +196,8 @@ function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions
 }
 
 function movePrices({ prices }: State, { moves }: Day): void {
-  SYMBOLS.forEach((symbol, at) => {
-    const moved = (prices.get(symbol) as number) * (1 + (moves[at] as number));
+  [...SYMBOLS, ...BROUGHT].forEach((symbol, at) => {
+    const moved = (prices.get(symbol) as number) * (1 + (moves[at % SYMBOLS.length] as number));
     prices.set(symbol, money(Math.round(moved)));
   });
 }
@@ -145,7 +209,7 @@ function closeDay(
 ): LivedDay {
   const { cash } = portfolio;
   const value = valuePortfolio(portfolio, prices);
-  const isQuiet = actions.every(({ actionType }) => /^(split|dividend)$/.test(actionType));
+  const isQuiet = actions.every(({ actionType }) => !/^(buy|sell)$/.test(actionType));
   const nothing = {
     actionType: 'no_trade',
     symbol: null,

@@ -11,6 +11,7 @@ const OF_SESSIONS = [
   'session_prices',
   'session_splits',
   'session_dividends',
+  'session_exchanges',
 ];
 
 /**

@@ -37,8 +37,8 @@ function answerOf(content: string, calls: readonly Call[], more: Partial<Answer>
 }
 
 /**
- * Two models over four days: trades, refusals, lookups, notes, news, dividends, splits, revised
- * prices, a replaced day.
+ * Two models over four days: trades, refusals, lookups, notes, news, dividends, splits, a spin-off,
+ * revised prices, a replaced day.
  */
 export async function richBooks(path?: string): Promise<Books> {
   const books = createBooks(path, { news: async () => ({ results: [NEWS], undated: 1 }) });
@@ -49,6 +49,8 @@ export async function richBooks(path?: string): Promise<Books> {
   books.setSplit('ORLY', '2025-01-08', 3, 2);
   books.setDividend('AAPL', '2025-01-07', 0.3);
   books.setDividend('AAPL', '2025-01-07', 0.25);
+  books.setExchange('AAPL', '2025-01-07', 'MSFT', [1, 3], { cash: 0.2, remains: true });
+  books.setExchange('AAPL', '2025-01-07', 'MSFT', [1, 4], { cash: 0.1, remains: true });
   books.wait(3_600);
   for (const model of ['model-a', 'model-b']) {
     await talk(books, model, '2025-01-03', [

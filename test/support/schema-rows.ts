@@ -23,6 +23,10 @@ const DIVIDEND_COVERAGE = `INSERT INTO dividend_coverage VALUES`;
 const DIVIDEND_REVISION = `INSERT INTO dividend_revisions (symbol, ex_date, cash_e6, basis, source, written, replaced) VALUES`;
 const KNOWN_DIVIDEND = `INSERT INTO session_dividends VALUES`;
 
+const EXCHANGE = `INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, written) VALUES`;
+const EXCHANGE_REVISION = `INSERT INTO exchange_revisions (symbol, date, into_symbol, cash_e6, remains, source, written, replaced) VALUES`;
+const KNOWN_EXCHANGE = `INSERT INTO session_exchanges VALUES`;
+
 const DOCUMENT = `INSERT INTO documents VALUES`;
 const OF_DOCUMENT = `'T', '[]', NULL, NULL, '${'0'.repeat(64)}'`;
 
@@ -147,6 +151,15 @@ export const forbidden = tableOf<[name: string, sql: string]>(`
   a dividend that an unknown session knew                        | ${KNOWN_DIVIDEND} (99, 'AAPL', '2025-01-06', 1, 'as_paid', '', 1)
   a known dividend that took cash                                | UPDATE session_dividends SET paid_e6 = -1
   a session that half pays dividends                             | UPDATE trading_sessions SET pays_dividends = 2
+  an exchange into itself                                        | ${EXCHANGE} ('AAPL', '2025-01-06', 'AAPL', 0, 2, 1, 0, 1)
+  an exchange into shares without a ratio                        | ${EXCHANGE} ('AAPL', '2025-01-06', 'META', 0, NULL, NULL, 0, 1)
+  an exchange into no shares with a ratio                        | ${EXCHANGE} ('AAPL', '2025-01-06', '', 1, 1, 1, 0, 1)
+  an exchange that remains and brings no shares                  | ${EXCHANGE} ('AAPL', '2025-01-06', '', 1, NULL, NULL, 1, 1)
+  an exchange that comes to take cash                            | UPDATE exchanges SET cash_e6 = -1
+  a revision of an exchange without cash                         | ${EXCHANGE_REVISION} ('AAPL', '2025-01-06', '', NULL, 0, 's', 1, 2)
+  a revision of an exchange that half remains                    | UPDATE exchange_revisions SET remains = 'half'
+  an exchange that an unknown session knew                       | ${KNOWN_EXCHANGE} (99, 'AAPL', '2025-01-06', '', 1, NULL, NULL, 0, '', '')
+  a known exchange that took cash                                | UPDATE session_exchanges SET cash_e6 = -1
   a dividend on no share                                         | ${POSITION} (1, 9, 'dividend', 'AAPL', 0, 1, 5, 20, 0)
   a dividend without cash per share                              | ${POSITION} (1, 9, 'dividend', 'AAPL', 1, NULL, 5, 20, 0)
   a dividend that takes cash                                     | ${POSITION} (1, 9, 'dividend', 'AAPL', 1, -1, 5, 20, 0)
@@ -259,5 +272,14 @@ export const accepted = tableOf<[name: string, sql: string]>(`
   a session that pays dividends                                  | UPDATE trading_sessions SET pays_dividends = 1 WHERE session_id = 1
   a dividend that a session knew                                 | ${KNOWN_DIVIDEND} (1, 'AAPL', '2025-01-06', 260000, 'split_adjusted', '2025-01-06 3:1', 780000)
   a known dividend that is too small to pay                      | UPDATE session_dividends SET paid_e6 = 0
+  an exchange into shares                                        | ${EXCHANGE} ('AAPL', '2025-01-06', 'META', 5000000, 1, 4, 1, 1)
+  an exchange that is revised                                    | UPDATE exchanges SET cash_e6 = 6000000, remains = 0
+  a worthless end                                                | ${EXCHANGE} ('SIVB', '2025-01-06', '', 0, NULL, NULL, 0, 1)
+  a revision of an exchange                                      | ${EXCHANGE_REVISION} ('X', '2025-01-06', '', 1, 0, 's', 1, 2)
+  a revision of an exchange that changes                         | UPDATE exchange_revisions SET source = 'r' WHERE symbol = 'X'
+  an exchange that a session knew                                | ${KNOWN_EXCHANGE} (1, 'AAPL', '2025-01-06', 'META', 1, 1, 4, 0, '', '2025-01-07 2:1')
+  a known exchange that remains                                  | UPDATE session_exchanges SET remains = 1
+  an exchange in which nothing left                              | ${POSITION} (1, 5, 'exchange', 'AAPL', 0, 0, 5, 20, -1)
+  shares that were received without a price                      | ${POSITION} (1, 6, 'received', 'META', 0, NULL, 5, 20, -1)
   a dividend that was paid                                       | ${POSITION} (1, 4, 'dividend', 'AAPL', 3, 7800, 5, 20, -1)
   a dividend of less than 1/10000 dollar a share                 | UPDATE positions SET price_e4 = 0 WHERE action_type = 'dividend'`);

@@ -33,10 +33,11 @@ const STALE = `
       AND NOT EXISTS (SELECT symbol, quantity FROM holdings WHERE session_id = active.previous_session_id
         EXCEPT SELECT symbol, quantity FROM holdings WHERE session_id = active.started_from_session_id)))
     OR EXISTS ( -- a split of something it held in the morning is another now than when it started, or gone
-      SELECT 1 FROM holdings JOIN (
-        SELECT symbol, date FROM stock_splits UNION SELECT symbol, date FROM stock_split_revisions) AS told ON told.symbol = holdings.symbol
-      WHERE holdings.session_id = active.started_from_session_id
-        AND told.date > active.previous_date AND told.date <= active.date
+      SELECT 1 FROM (
+        SELECT symbol, active.previous_date AS since FROM holdings WHERE holdings.session_id = active.started_from_session_id
+        UNION SELECT into_symbol, date FROM session_exchanges AS brought WHERE brought.session_id = active.session_id) AS owned JOIN (
+        SELECT symbol, date FROM stock_splits UNION SELECT symbol, date FROM stock_split_revisions) AS told ON told.symbol = owned.symbol
+      WHERE told.date > owned.since AND told.date <= active.date
         AND NOT EXISTS (SELECT 1 FROM price_data WHERE price_data.symbol = told.symbol AND source IN (${adjustedSourcesInSql}))
         AND (SELECT numerator || ':' || denominator FROM stock_splits WHERE stock_splits.symbol = told.symbol AND stock_splits.date = told.date) IS NOT (
           SELECT numerator || ':' || denominator FROM (
@@ -45,10 +46,11 @@ const STALE = `
           WHERE version.symbol = told.symbol AND version.date = told.date
             AND version.written <= active.morning_write AND version.replaced > active.morning_write))
     OR pays_dividends AND EXISTS ( -- a dividend of something it held in the morning is another now than when it started, or gone
-      SELECT 1 FROM holdings JOIN (
-        SELECT symbol, ex_date FROM dividends UNION SELECT symbol, ex_date FROM dividend_revisions) AS told ON told.symbol = holdings.symbol
-      WHERE holdings.session_id = active.started_from_session_id
-        AND told.ex_date > active.previous_date AND told.ex_date <= active.date
+      SELECT 1 FROM (
+        SELECT symbol, active.previous_date AS since FROM holdings WHERE holdings.session_id = active.started_from_session_id
+        UNION SELECT into_symbol, date FROM session_exchanges AS brought WHERE brought.session_id = active.session_id) AS owned JOIN (
+        SELECT symbol, ex_date FROM dividends UNION SELECT symbol, ex_date FROM dividend_revisions) AS told ON told.symbol = owned.symbol
+      WHERE told.ex_date > owned.since AND told.ex_date <= active.date
         AND (SELECT cash_e6 || basis FROM dividends WHERE dividends.symbol = told.symbol AND dividends.ex_date = told.ex_date) IS NOT (
           SELECT cash_e6 || basis FROM (
             SELECT * FROM (SELECT symbol, ex_date, cash_e6, basis, coalesce(written, 1e9) AS written, 1e9 AS replaced FROM dividends)
@@ -61,6 +63,22 @@ const STALE = `
       WHERE paid.session_id = active.session_id AND dividends.basis = 'split_adjusted'
       GROUP BY paid.symbol, paid.ex_date
       HAVING coalesce(group_concat(stock_splits.date || ' ' || numerator || ':' || denominator, ', ' ORDER BY stock_splits.date), '') <> max(splits))
+    OR EXISTS ( -- an exchange of what it held in the morning, or of what that brought, is another now than when it started, or gone
+      WITH RECURSIVE told AS (
+        SELECT symbol, date, into_symbol FROM exchanges UNION SELECT symbol, date, into_symbol FROM exchange_revisions),
+      owned (symbol, since) AS (
+        SELECT symbol, active.previous_date FROM holdings WHERE holdings.session_id = active.started_from_session_id
+        UNION SELECT told.into_symbol, told.date FROM owned JOIN told ON told.symbol = owned.symbol
+        WHERE told.into_symbol <> '' AND told.date >= owned.since AND told.date > active.previous_date AND told.date <= active.date)
+      SELECT 1 FROM owned JOIN told ON told.symbol = owned.symbol
+      WHERE told.date >= owned.since AND told.date > active.previous_date AND told.date <= active.date
+        AND (SELECT cash_e6 || ' ' || numerator || ':' || denominator || remains FROM exchanges
+            WHERE (exchanges.symbol, exchanges.date, exchanges.into_symbol) = (told.symbol, told.date, told.into_symbol)) IS NOT (
+          SELECT cash_e6 || ' ' || numerator || ':' || denominator || remains FROM (
+            SELECT symbol, date, into_symbol, cash_e6, numerator, denominator, remains, coalesce(written, 1e9) AS written, 1e9 AS replaced FROM exchanges
+            UNION ALL SELECT symbol, date, into_symbol, cash_e6, numerator, denominator, remains, written, replaced FROM exchange_revisions) AS version
+          WHERE (version.symbol, version.date, version.into_symbol) = (told.symbol, told.date, told.into_symbol)
+            AND version.written <= active.morning_write AND version.replaced > active.morning_write))
     OR EXISTS ( -- the close it was marked at, or an open it read, is another now
       SELECT 1 FROM price_data AS bar
       WHERE bar.date = active.date

@@ -20,7 +20,7 @@ import { parseRun } from '../../src/core/domain/runs.ts';
 import { encodeEntry, type Entry } from '../../src/core/settings/entry.ts';
 import { type Money, money } from '../../src/core/money/money.ts';
 import { percent } from '../../src/core/trading/commit.ts';
-import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../../src/core/settings/default-symbols.ts';
 import { insertTestJob, storedEntry } from './jobs.ts';
 
 /**
@@ -314,7 +314,7 @@ function booksOf(account: Account, { day: { date, prices }, actions, morning }: 
     open: { price: priceOf(prices, symbol, { date, at: 'open' }), date },
     close: { price: close(symbol), date },
   }));
-  return { positions, evidence: { prices: evidence, splits: [], dividends: [] } };
+  return { positions, evidence: { prices: evidence, splits: [], dividends: [], exchanges: [] } };
 }
 
 function priceOf(

@@ -11,8 +11,9 @@ type DayParts = Pick<TradingDay, 'market' | 'universe' | 'portfolio'> & Partial<
 export function tradingDay(parts: DayParts): TradingDay {
   return {
     ...{ rules: US_RULES, isOpenHidden: false, limits: null, decider: null, wording: WORDING },
-    ...{ news: null, documents: null, note: undefined, received: [], unfilled: [], left: [] },
-    ...{ placed: [], expected: parts.portfolio, orders: 0, refused: 0 },
+    ...{ news: null, documents: null, note: undefined, unfilled: [], left: [] },
+    ...{ received: [], exchanged: [] },
+    ...{ placed: [], bought: () => 0, expected: parts.portfolio, orders: 0, refused: 0 },
     ...parts,
   };
 }

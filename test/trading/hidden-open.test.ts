@@ -182,10 +182,10 @@ test('what has no open does not fill, and a day that fails fills nothing', async
   await place(day, 'buy MSFT 5');
   await books.complete(day);
   assert.deepEqual(fillsIn(books, '2025-01-06'), [
-    'buy 0 of 5 MSFT at null: it has no price on 2025-01-06',
+    'buy 0 of 5 MSFT at null: it has no price on 2025-01-06; its last close is of 2025-01-03',
   ]);
   assert.deepEqual(decisionsIn(books), [
-    '2025-01-06 2 refusal MSFT Did not buy 5 MSFT: it has no price on 2025-01-06',
+    '2025-01-06 2 refusal MSFT Did not buy 5 MSFT: it has no price on 2025-01-06; its last close is of 2025-01-03',
     '2025-01-06 1 no_trade - -',
   ]);
   assert.deepEqual((await replayOf(books.database)).problems, []);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
+import { newsEnd } from '../../src/core/trading/news.ts';
 import { zonedInstant } from '../../src/core/time/calendar.ts';
 import { type MarketRules, US, US_RULES } from '../../src/core/domain/market-rules.ts';
 import { type Money, money } from '../../src/core/money/money.ts';
@@ -16,8 +17,8 @@ const LOTS: MarketRules = {
   ...US_RULES,
   ...{ currency: 'CNY', opens: '09:30', time_zone: 'Asia/Shanghai' },
   boards: [
-    { symbols: '688*.SH', minimum: 200, step: 1 },
-    { symbols: '*', minimum: 100, step: 100 },
+    { symbols: '688*.SH', minimum: 200, step: 1, price_limit: null },
+    { symbols: '*', minimum: 100, step: 100, price_limit: null },
   ],
 };
 
@@ -48,12 +49,19 @@ const orders = tableOf<[order: string, held: string, refusal: string]>(`
   sell 100 600519.SH | 130 |
   sell 130 600519.SH | 130 |
   sell 30 600519.SH  | 130 |
-  sell 50 600519.SH  | 130 | a sale is of 100 shares or a multiple, or of all
+  sell 50 600519.SH  | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 30 or 100 can be sold.
+  sell 20 600519.SH  | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 30 can be sold.
+  sell 150 600519.SH | 300 | a sale is of 100 shares or a multiple; 100 or 200 can be sold.
+  sell 150 600519.SH | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 130 can be sold.
+  sell 7 688981.SH   | 150 |
+  buy 900 600519.SH  | 700 |
+  buy 1100 600519.SH | 0   | cash is 1,050.00, enough for 1000
+  buy 1200 688981.SH | 0   | cash is 1,050.00, enough for 1050
 `);
 test('orders keep to the lots of their board; odd ones leave in one order', () => {
   for (const [order, held, refusal] of orders) {
     const [side = '', amount = '', symbol = ''] = order.split(' ');
-    const day = dayOf(1_000, held === '0' ? {} : { [symbol]: Number(held) });
+    const day = dayOf(1_050, held === '0' ? {} : { [symbol]: Number(held) });
     const taken = takeOrder(day, side as 'buy', { symbol, amount: Number(amount) });
     assert.equal(
       taken.refusal?.split(': ')[1]?.replace(/\.$/, ''),
@@ -61,6 +69,17 @@ test('orders keep to the lots of their board; odd ones leave in one order', () =
       order,
     );
   }
+});
+
+test('a limit says how many shares in whole lots can be bought', () => {
+  const refusalOf = (symbol: string, max_weight: number) =>
+    takeOrder({ ...dayOf(1_000, {}), limits: { max_weight } }, 'buy', { symbol, amount: 300 })
+      .refusal ?? '';
+  assert.match(refusalOf('600519.SH', 0.25), /at most 200 shares can be bought\.$/);
+  assert.match(refusalOf('600519.SH', 0.09), /none can be bought\.$/);
+  assert.match(refusalOf('688981.SH', 0.25), /at most 250 shares can be bought\.$/);
+  assert.match(refusalOf('688981.SH', 0.19), /none can be bought\.$/);
+  assert.equal(refusalOf('600519.SH', 0.3), '');
 });
 
 test('rebalance rounds its orders down to lots, and sells all of what is to go', () => {
@@ -74,7 +93,10 @@ test('rebalance rounds its orders down to lots, and sells all of what is to go',
   ]);
   assert.deepEqual(told(dayOf(1_000, {}), { '688981.SH': 0.15 }), []);
   assert.deepEqual(told(dayOf(0, { '600519.SH': 430 }), { '600519.SH': 0.5 }), [
-    'sell 200 600519.SH',
+    'sell 230 600519.SH',
+  ]);
+  assert.deepEqual(told(dayOf(700, { '600519.SH': 130 }), { '600519.SH': 0.4 }), [
+    'buy 100 600519.SH',
   ]);
   assert.deepEqual(told(dayOf(0, { '600519.SH': 430 }), {}, true), ['sell 430 600519.SH']);
 });
@@ -123,4 +145,18 @@ test('a session opens by the clocks of its place', () => {
     zonedInstant('America/New_York', date, time).toISOString();
   assert.equal(shown('2025-03-09', '02:30'), '2025-03-09T07:30:00.000Z');
   assert.equal(shown('2025-11-02', '01:30'), '2025-11-02T06:30:00.000Z');
+});
+
+/** A zone, an open, and the date before which news is out at it on 10 March 2025. */
+const ends = tableOf<[zone: string, opens: string, before: string]>(`
+  America/New_York | 09:30 | 2025-03-10
+  Asia/Shanghai    | 09:30 | 2025-03-10
+  Asia/Tokyo       | 09:00 | 2025-03-10
+  Australia/Sydney | 10:00 | 2025-03-09
+  Pacific/Auckland | 10:00 | 2025-03-09
+  America/New_York | 20:30 | 2025-03-10
+`);
+test('news that may be of after the open is not out on a morning', () => {
+  for (const [time_zone, opens, before] of ends)
+    assert.equal(newsEnd({ time_zone, opens }, '2025-03-10'), before, `${time_zone} ${opens}`);
 });

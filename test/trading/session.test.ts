@@ -376,7 +376,7 @@ test('a commit whose positions do not add up is stopped by an assertion', async 
   const prices = [{ symbol: 'AAPL', heldSince: null, open: price, close: price }];
   const end = {
     decisions: [],
-    evidence: { prices, splits: [], dividends: [] },
+    evidence: { prices, splits: [], dividends: [], exchanges: [] },
     toolUsage: [],
     summary: '',
     note: null,

@@ -85,8 +85,12 @@ const refusals: [tool: string, args: unknown, error: RegExp][] = [
   ['buy', order('AAPL', 1e300), /whole number/],
   ['buy', order('TSLA', 1), /Cannot buy TSLA: it is not among/],
   ['buy', order('GONE', 1), /Cannot buy GONE: it is not among/],
-  ['buy', order('NONE', 1), /Cannot buy NONE: it has no price on 2025-01-07/],
-  ['sell', order('GONE', 1), /Cannot sell GONE: it has no price on 2025-01-07/],
+  ['buy', order('NONE', 1), /Cannot buy NONE: it has no price on 2025-01-07\.$/],
+  [
+    'sell',
+    order('GONE', 1),
+    /Cannot sell GONE: it has no price on 2025-01-07; its last close is of 2025-01-0\d\.$/,
+  ],
   ['sell', order('AAPL', 1), /Cannot sell AAPL: none is held/],
   ['sell', order('MSFT', 6), /Cannot sell 6 MSFT: 5 are held/],
   // What the parent alone decides: the price, who trades, and when.

@@ -1,6 +1,6 @@
 import { tableOf } from '../support/text-table.ts';
 import { withCosts } from '../support/market-rules.ts';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
+import { NO_COSTS, US_RULES } from '../../src/core/domain/market-rules.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -16,6 +16,7 @@ import {
 import { runs } from '../support/long.ts';
 
 const costs = (commissionPerTrade: number, commissionBps: number, slippageBps: number) => ({
+  ...NO_COSTS,
   ...{ commissionPerTrade, commissionBps, slippageBps },
 });
 
@@ -45,7 +46,10 @@ const commissions: [perTrade: number, bps: number, traded: number, commission: n
 ];
 test('a commission is a sum for the order, and a part of what is traded', () => {
   for (const [perTrade, bps, traded, commission] of commissions)
-    assert.equal(toDollars(commissionOn(fromDollars(traded), costs(perTrade, bps, 0))), commission);
+    assert.equal(
+      toDollars(commissionOn(fromDollars(traded), 'buy', costs(perTrade, bps, 0))),
+      commission,
+    );
 });
 
 test('cash pays the commission, and an order is refused if it cannot', () => {
@@ -84,7 +88,7 @@ test('a refused purchase names the most shares that cash and commission allow', 
         const order = {
           symbol: 'AAPL',
           price,
-          costs: { commissionPerTrade: perTrade / 10_000, commissionBps: bps, slippageBps: 0 },
+          costs: costs(perTrade / 10_000, bps, 0),
         };
         const refusal = buy(portfolio, { ...order, amount: 1_000_000 }).refusal ?? '';
         const most = Number(/enough for (\d+)$/.exec(refusal)?.[1]);

@@ -19,7 +19,7 @@ import { type Decider, decide } from '../../src/core/trading/decision.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import type { Documents } from '../../src/core/trading/morning-documents.ts';
 import { storeDocuments } from '../support/documents.ts';
-import { nasdaq100 } from '../../src/core/settings/configuration-schema.ts';
+import { nasdaq100 } from '../../src/core/settings/default-symbols.ts';
 import { storePrices } from '../support/prices.ts';
 import { tradingDay } from '../support/trading-day.ts';
 
@@ -29,6 +29,7 @@ import { tradingDay } from '../support/trading-day.ts';
  */
 const released: Record<Wording, string> = {
   1: 'e35ce5cf4fed17292b7f57a4e5e04b29340634b86031ad76e14fe65029e946f4',
+  2: '089a2a8abea9e7abf5be540a422b046491480ede6581c352c4c800c47b3c2ac5',
 };
 
 const WHAT_TO_DO =
@@ -175,7 +176,9 @@ const calls: [tool: string, args: unknown][] = [
 
 async function sample(wording: Wording): Promise<string> {
   const words = conversationTexts(wording);
-  const openings = briefs.map(([day, prompt]) => words.firstMessages(day, prompt));
+  const unpriced = [{ symbol: 'GONE', lastClose: '2025-01-02' }];
+  const known = wording < 2 ? briefs : [...briefs, [{ ...brief, unpriced }, null] as const];
+  const openings = known.map(([day, prompt]) => words.firstMessages(day, prompt));
   const decisions = DECIDERS.flatMap((decider) =>
     answers.flatMap((answer) =>
       // What the service stores of it, no model reads.

@@ -96,17 +96,18 @@ const exempt = tableOf<[places: string, why: string]>(`
   jobs: start_date end_date dates replace_existing deployment_mode  | what the trigger asked for; model-days say what ran
   simulation_runs: model_index start_date family entry              | the place and the names of a run; no model reads them
   session_prices: date                                              | the date of its session, repeated for an index
-  positions: position_id                                            | only the order of positions counts
+  positions,decisions: position_id place                            | only their order counts
   reasoning_logs: tool_calls                                        | the id of a call
   simulation_runs: run_id                                           | only the order of runs counts
   jobs: status completed_at idle_restarts progress_mark life_counts warning_codes | the course of a job after a model-day was committed
   reasoning_logs: log_id                                            | only the index of words names a message by it
   simulation_runs: left_out                                         | what a provider refused counts while the job runs
   simulation_runs,job_details: status                               | the same; the check compares the latter with the sessions, in a process of its own
-  price_data,stock_splits,dividends: source written                 | a source of the same kind and a number before the same session say the same
+  price_data,stock_splits,dividends,exchanges: source written                 | a source of the same kind and a number before the same session say the same
+  dividends: confirmed                                              | what a person said of an amount; no model reads it
   price_writes: \\w+                                                | a number between the same two writes says the same
   trading_sessions: morning_write commit_write                      | a number between the same two writes says the same
-  price_revisions,stock_split_revisions,dividend_revisions: \\w+    | most were replaced before any model could read them
+  price_revisions,stock_split_revisions,dividend_revisions,exchange_revisions: \\w+ | most were replaced before any model could read them
   price_data: symbol date open high low close volume                | no model read the first bar of the series`).map(
   ([places]) => {
     const [tables = '', columns = ''] = places.split(': ');
@@ -178,7 +179,7 @@ const damaged = `
     => notes is not as the manifest states it: it is not listed, and has 1 row
   a table that is not listed
     DELETE FROM package_manifest WHERE table_name = 'holdings'
-    => holdings is not as the manifest states it: it is not listed, and has 17 rows`;
+    => holdings is not as the manifest states it: it is not listed, and has 21 rows`;
 test('a manifest names tables with rows too few or too many, and tables that are missing or added', async () => {
   const database = await forgeable();
   writeManifest(database);

@@ -28,7 +28,7 @@ const forged = `
     => model-a 2025-01-06: its morning report, line 12: stored "AAPL 101 102", replayed "AAPL 101.5 102"
   the close of the day
     UPDATE price_data SET close = 107.0001 WHERE symbol = 'AAPL' AND date = '2025-01-08'
-    => model-a 2025-01-08: positions 2, portfolio_value_e4: stored 100850000, replayed 100850008
+    => model-a 2025-01-08: positions 2, portfolio_value_e4: stored 104678000, replayed 104678008
   an old bar that a model read
     UPDATE price_data SET open = 98 WHERE symbol = 'AAPL' AND date = '2025-01-02'
     => model-a 2025-01-03: step 1, get_price_history, result: stored *"open":99,*, replayed *"open":98,*
@@ -40,13 +40,13 @@ const forged = `
     => model-b 2025-01-06: its morning report, line 13: stored "MSFT 198 196", replayed "MSFT 201 196"
   a split
     UPDATE stock_splits SET numerator = 5
-    => model-a 2025-01-08: its morning report, line 4: stored "*10054", replayed "*10194"
+    => model-a 2025-01-08: its morning report, line 4: stored "*10434.8", replayed "*10574.8"
   the time of a split
     UPDATE stock_splits SET date = '2025-01-07'
     => model-a 2025-01-07: *
   a dividend
     UPDATE dividends SET cash_e6 = 260000
-    => model-a 2025-01-07: its morning report, line 3: stored "Cash: 8996", replayed "Cash: 8996.08"
+    => model-a 2025-01-07: its morning report, line 3: stored "Cash: 8996.8", replayed "Cash: 8996.88"
   an order of an answer
     UPDATE reasoning_logs SET tool_calls = replace(tool_calls, '\\"amount\\":10', '\\"amount\\":11') WHERE tool_calls LIKE '%amount%:10}%'
     => model-a 2025-01-03: step 2, buy, result: stored *10*, replayed *11*
@@ -62,6 +62,9 @@ const forged = `
   a word of the prompt
     UPDATE reasoning_logs SET content = replace(content, 'stock trader', 'day trader')
     => model-a 2025-01-03: its prompt, line 1: stored *day trader*, replayed *stock trader*
+  an exchange
+    UPDATE exchanges SET numerator = 3
+    => model-a 2025-01-07: session_exchanges AAPL 2025-01-07 MSFT, numerator: stored 1, replayed 3
   a note in the record
     UPDATE trading_sessions SET note = 'Sell AAPL.' WHERE ${SESSION('model-b', '2025-01-03')}
     => model-b 2025-01-03: trading_sessions, note: stored "Sell AAPL.", replayed "Hold AAPL."

@@ -1,5 +1,5 @@
 import { findBoard, hasCosts, lotsText, type MarketRules } from '#domain/market-rules.ts';
-import { limitsText, compact } from '#text/sentences.ts';
+import { asPercent, compact, inCurrency, limitsText } from '#text/sentences.ts';
 import type { AgentTerms, Brief, OneAnswer } from '#wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
 
@@ -8,7 +8,8 @@ const ONE_ANSWER = `- There are no tools, and this is the only question of the d
   or {"weights": {"AAPL": 0.4}, "reason": "..."}: shares of the portfolio's value; what is not named is sold, the rest stays cash.
   "reason" is a short summary of what you do and why; "confidence", from 0 to 1, may be left out.`;
 
-function systemPrompt({ isOpenHidden, limits, decision, rules, quotes }: Brief): string {
+function systemPrompt(brief: Brief): string {
+  const { isOpenHidden, limits, decision } = brief;
   const isOneAnswer = decision?.by === 'one_answer';
   const fills = isOpenHidden
     ? '. They fill at the next open, which is not known yet: all sales first, then all purchases.'
@@ -25,7 +26,7 @@ function systemPrompt({ isOpenHidden, limits, decision, rules, quotes }: Brief):
       ? '- Orders run one after another, in their order; each sees the cash and the holdings that the one before it left.'
       : `- Use the tools to look things up and to trade. Several calls in one message run one after another, in their
   order; each sees the cash and the holdings that the one before it left.`,
-    ...lotsLines(rules, quotes),
+    ...marketLines(brief),
     limits !== undefined && `- Limits on orders: ${limitsText(limits)}.`,
     '- A refused order says why and changes nothing.',
     "- Nothing after this morning is known. Do not guess today's close.",
@@ -73,7 +74,7 @@ const firstVersion = {
 /** What an agent is sent, except how it reaches the tools of the day. */
 function agentRequest(
   { signature, run, universe, maxToolCalls, seconds }: AgentTerms,
-  { date, cash, holdings, portfolioValue: value, quotes, limits }: Brief,
+  { date, cash, holdings, portfolioValue: value, quotes, limits, rules }: Brief,
   texts: { system: string; report: string },
 ) {
   const prices = quotes.map(({ symbol, previousClose: previous_close, open }) => [
@@ -85,6 +86,7 @@ function agentRequest(
     run,
     date,
     ...texts,
+    ...(rules.currency !== 'USD' && { currency: rules.currency }),
     portfolio: { cash, holdings, value },
     prices: Object.fromEntries(prices),
     limits: { ...limits, max_tool_calls: maxToolCalls, seconds },
@@ -118,7 +120,8 @@ function documentsLine(kinds: NonNullable<Brief['documents']>): string {
   return `Documents published before this morning: ${sum(kinds)} (${named.join(', ')})`;
 }
 
-const textsByVersion: Record<Wording, typeof firstVersion> = { 1: firstVersion };
+/** The second also says of what is without a price when it last closed, which only its briefs do. */
+const textsByVersion: Record<Wording, typeof firstVersion> = { 1: firstVersion, 2: firstVersion };
 
 /** The words of a version of the wording. */
 export function conversationTexts(wording: Wording = WORDING) {
@@ -139,6 +142,7 @@ function morningReport({
   portfolioValue,
   holdings,
   dividends = [],
+  exchanges = [],
   quotes,
   rules,
   note,
@@ -146,6 +150,7 @@ function morningReport({
   unfilled = [],
   documents = [],
   left = [],
+  unpriced = [],
 }: Brief): string {
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
@@ -153,6 +158,9 @@ function morningReport({
   const paid = dividends.map(
     ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
       `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
+  );
+  const closes = unpriced.map(
+    ({ symbol, lastClose }) => `${symbol}: its last close is of ${lastClose}`,
   );
   const prices = quotes.map(({ symbol, previousClose, open }) => {
     const known = isOpenHidden ? [previousClose] : [previousClose, open];
@@ -168,6 +176,8 @@ function morningReport({
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
     paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
+    exchanges.length > 0 && `\n${exchanges.map(exchangeLine).join('\n')}`,
+    unpriced.length > 0 && `\nHeld without a price for two sessions or more:\n${closes.join('\n')}`,
     unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
@@ -180,26 +190,78 @@ function morningReport({
   ]).join('\n');
 }
 
-/** The lots of the symbols, where they are not single shares: a line for all with the same. */
-function lotsLines(rules: MarketRules, quotes: Brief['quotes']): string[] {
-  const byLots = Map.groupBy(quotes, ({ symbol }) => lotsText(findBoard(rules, symbol)));
-  return [...byLots].flatMap(([lots, own]) => {
-    const whose =
-      own.length === quotes.length ? '' : `of ${own.map((one) => one.symbol).join(', ')} `;
-    return lots === null ? [] : [`- Purchases ${whose}are for ${lots}.`];
-  });
+/** "Each GE you held also brought 0.25 GEV." */
+function exchangeLine({
+  symbol,
+  shares,
+  remains,
+  cashPerShare,
+  received,
+}: NonNullable<Brief['exchanges']>[number]): string {
+  const parts = [
+    ...(cashPerShare > 0 ? [`${cashPerShare} in cash`] : []),
+    ...received.map((own) => `${Number(own.perShare.toPrecision(12))} ${own.symbol}`),
+  ];
+  const what = parts.length === 0 ? 'nothing: it is worthless' : parts.join(' and ');
+  const brought = received.map((own) => `${own.shares} ${own.symbol}`).join(', ');
+  const lost = received.some((own) => own.isFractionLost)
+    ? 'the fraction of a share has no price and is lost'
+    : 'fractions of shares were paid in cash';
+  const rest = received.length === 0 ? '' : ` You have received ${brought}; ${lost}.`;
+  return `Each ${symbol} you held ${remains ? 'also brought' : 'became'} ${what}. You held ${shares}.${rest}`;
+}
+
+/** What a market does not do as the American one does, a line each. */
+function marketLines({ rules, quotes, isOpenHidden }: Brief): string[] {
+  const { currency, sell_same_day: sellsSameDay } = rules;
+  const boards = quotes.map(({ symbol }) => ({ symbol, board: findBoard(rules, symbol) }));
+  const lots = byWords(boards, ({ board }) => lotsText(board));
+  const hasSteps = boards.some(({ board }) => board.step > 1);
+  const limits = byWords(boards, ({ board: { price_limit: limit } }) =>
+    limit === null ? null : `within ${asPercent(limit)} of the close before`,
+  );
+  const [usual, ...others] = limits.map(
+    ([words, names]) => [words ?? 'without a limit', names] as const,
+  );
+  const rest = others.map(([words, names]) => `, those of ${names} ${words}`).join('');
+  return compact([
+    currency !== 'USD' && `- All amounts of money are in ${currency}.`,
+    ...lots.map(([words, names]) => {
+      const whose = lots.length === 1 ? '' : `of ${names} `;
+      return words !== null && `- Purchases ${whose}are for ${words}.`;
+    }),
+    hasSteps &&
+      '- A sale is a multiple of the same steps, with or without all that is held beyond them.',
+    !sellsSameDay && !isOpenHidden && '- What was bought on a day cannot be sold on that day.',
+    usual !== undefined &&
+      limits.some(([words]) => words !== null) &&
+      `- A day's prices are ${usual[0]}${rest}.
+  At an open at the upper limit no one sells, at the lower one no one buys.`,
+  ]);
+}
+
+/** The words of some symbols, with their names; those of most symbols first. */
+function byWords<Own extends { symbol: string }>(
+  all: readonly Own[],
+  wordsOf: (one: Own) => string | null,
+): [words: string | null, names: string][] {
+  return [...Map.groupBy(all, wordsOf)]
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([words, own]) => [words, own.map(({ symbol }) => symbol).join(', ')]);
 }
 
 function costsLine({ currency, costs }: MarketRules): string {
-  const { commissionPerTrade, commissionBps, slippageBps } = costs;
-  const sign = currency === 'USD' ? '$' : `${currency} `;
+  const { commissionPerTrade, commissionBps, minCommission, sellTaxBps, slippageBps } = costs;
   const commission = compact([
-    commissionPerTrade > 0 && `${sign}${commissionPerTrade}`,
+    commissionPerTrade > 0 && inCurrency(currency, commissionPerTrade),
     commissionBps > 0 && `${commissionBps} basis points of its value`,
-  ]);
+  ]).join(' and ');
+  const least = minCommission > 0 && `at least ${inCurrency(currency, minCommission)}`;
+  const paid = compact([commission !== '' && commission, least]).join(', ');
   return compact([
     'Trading costs:',
-    commission.length > 0 && `each order pays ${commission.join(' and ')}.`,
+    paid !== '' && `each order pays ${paid}.`,
+    sellTaxBps > 0 && `A sale also pays ${sellTaxBps} basis points of its value in tax.`,
     slippageBps > 0 && `Orders fill ${slippageBps} basis points worse than the open.`,
   ]).join(' ');
 }
@@ -212,11 +274,11 @@ function costsLine({ currency, costs }: MarketRules): string {
  * To change a text, add a version to the end of this list and keep the functions of the earlier
  * ones: the compiler asks for both in `prompt.ts` and in `core/trading/tools.ts`.
  */
-export type Wording = 1;
+export type Wording = 1 | 2;
 
-export const WORDING: Wording = 1;
+export const WORDING: Wording = 2;
 
-const wordings: readonly Wording[] = [1];
+const wordings: readonly Wording[] = [1, 2];
 
 /** A stored version; undefined for one that this program does not know. */
 export function findWording(version: number): Wording | undefined {

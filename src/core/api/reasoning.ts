@@ -60,6 +60,8 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
       date: dateText,
       model: v.string(),
       study: studyField,
+      /** Of its money; `cost_usd` is in dollars. */
+      currency: v.string(),
       session_summary: nullableText,
       /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
       confidence: figure,

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import {
-  recordCells,
+  createCellReader,
   hasMoreRows,
   recordJson,
   resultColumns,
@@ -85,7 +85,10 @@ export const resultsRoute = route({
   hasTable: true,
   handle(context, { query, format }) {
     const records = resultRecords(context.database, parseFilters(resolveStudy(context, query)));
-    if (format === 'csv') return csvTable('results.csv', resultColumns, records.map(recordCells));
+    if (format === 'csv') {
+      const cells = createCellReader(context.database);
+      return csvTable('results.csv', resultColumns, records.map(cells));
+    }
     return listBody(null, 'results', records.map(recordJson));
   },
 });

@@ -34,7 +34,27 @@ const termsSchema = named('JobTerms', {
   initial_cash: v.number(),
   commission_per_trade: v.number(),
   commission_bps: v.number(),
+  min_commission: v.number(),
+  sell_tax_bps: v.number(),
   slippage_bps: v.number(),
+  /** Its rules. Money is in its currency, except what models cost. */
+  market: named('Market', {
+    name: v.string(),
+    currency: v.string(),
+    sell_same_day: v.boolean(),
+    opens: v.string(),
+    time_zone: v.string(),
+    benchmark: v.string(),
+    /** The first that matches a symbol counts. */
+    boards: v.array(
+      named('Board', {
+        symbols: v.string(),
+        minimum: countSchema,
+        step: countSchema,
+        price_limit: figure,
+      }),
+    ),
+  }),
   /** Whether dividends of what is held are paid. */
   dividends: v.boolean(),
   /** Of one model-day. */

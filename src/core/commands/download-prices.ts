@@ -12,7 +12,7 @@ import type { PriceContext, PriceRequest } from '#prices/download.ts';
 import { type PriceSupply, supplyPrices } from '#prices/supply.ts';
 import { count, didYouMean, compact, list } from '#text/sentences.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';
-import { nasdaq100 } from '#settings/configuration-schema.ts';
+import { nasdaq100 } from '#settings/default-symbols.ts';
 import { checkRange, parseWholeNumber, WrongUsage, resetNote } from './arguments.ts';
 import { createProgressLine } from './terminal.ts';
 

@@ -1,6 +1,7 @@
 import type { CalendarDate } from '#time/calendar.ts';
-import type { Money } from '#money/money.ts';
+import { type Money, money } from '#money/money.ts';
 import type { Database, Reader } from './database.ts';
+import { EXCHANGE_COLUMNS, type StoredExchange } from './exchanges.ts';
 import { DIVIDEND_COLUMNS } from './splits-and-dividends.ts';
 import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
@@ -38,13 +39,14 @@ export interface Evidence {
   prices: readonly UsedPrice[];
   splits: readonly Split[];
   dividends: readonly KnownDividend[];
+  exchanges: readonly StoredExchange[];
 }
 
 /** Stores the evidence of a session within the transaction that commits it. */
 export function storeEvidence(
   database: Database,
   { sessionId, date }: { sessionId: number; date: CalendarDate },
-  { prices, splits, dividends }: Evidence,
+  { prices, splits, dividends, exchanges }: Evidence,
 ): void {
   const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
   for (const { symbol, date: splitDate, numerator, denominator } of splits)
@@ -54,6 +56,23 @@ export function storeEvidence(
   );
   for (const { symbol, exDate, cash, basis, splits: converting, paid } of dividends)
     insertDividend.run(sessionId, symbol, exDate, cash, basis, converting, paid);
+  const insertExchange = database.statement(
+    'INSERT INTO session_exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  for (const {
+    symbol,
+    date: day,
+    into,
+    cash,
+    numerator,
+    denominator,
+    remains,
+    ...own
+  } of exchanges)
+    insertExchange.run(
+      ...[sessionId, symbol, day, into, cash, numerator, denominator, remains],
+      ...[own.splits, own.intoSplits],
+    );
   const insertPrice = database.statement(
     `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -85,6 +104,12 @@ const DIVIDENDS = query(
   { ...DIVIDEND_COLUMNS, splits: text, paid: integer },
 );
 
+const EXCHANGES = query(
+  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains, splits, into_splits AS intoSplits
+   FROM session_exchanges WHERE session_id = ? ORDER BY date, symbol, into_symbol`,
+  { ...EXCHANGE_COLUMNS, splits: text, intoSplits: text },
+);
+
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(
     ([symbol, heldSince, open, openDate, close, closeDate]) => ({
@@ -95,11 +120,12 @@ export function readEvidence(reader: Reader, sessionId: number): Evidence {
     }),
   );
   const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
-  if (!hasHeld) return { prices, splits: [], dividends: [] };
+  if (!hasHeld) return { prices, splits: [], dividends: [], exchanges: [] };
   return {
     prices,
     splits: SPLITS.all(reader, sessionId),
     dividends: DIVIDENDS.all(reader, sessionId),
+    exchanges: EXCHANGES.all(reader, sessionId),
   };
 }
 
@@ -107,9 +133,15 @@ function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
   return price === null || date === null ? null : { price, date };
 }
 
-/** The value of the holdings at the close, as far as prices are known. */
-export function closingMarks({ prices }: Evidence): ReadonlyMap<string, Money> {
+/**
+ * The value of the holdings at the close, as far as prices are known. What exchanges took away or
+ * brought only to take it away counts 0 without one.
+ */
+export function closingMarks({ prices, exchanges }: Evidence): ReadonlyMap<string, Money> {
+  const passing = new Set(exchanges.flatMap(({ symbol, into }) => [symbol, into]));
   return new Map(
-    prices.flatMap(({ symbol, close }) => (close === null ? [] : [[symbol, close.price]])),
+    prices.flatMap(({ symbol, close }) =>
+      close !== null ? [[symbol, close.price]] : passing.has(symbol) ? [[symbol, money(0)]] : [],
+    ),
   );
 }

@@ -1,7 +1,13 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, query, reads } from './rows.ts';
-import { bars, dividends, type RevisedTable, splits } from '#database/schema/price-tables.ts';
+import {
+  bars,
+  dividends,
+  exchanges,
+  type RevisedTable,
+  splits,
+} from '#database/schema/price-tables.ts';
 
 /**
  * The order of writes to bars, splits and dividends: by number, because clocks differ
@@ -26,7 +32,7 @@ export function nextWrite(database: Database): number {
   return NEXT.one(database)[0];
 }
 
-const TABLES = [bars, splits, dividends];
+const TABLES = [bars, splits, dividends, exchanges];
 
 /** The number of the last write. */
 export const lastWrite = reads('cell', 'SELECT number FROM price_writes', [integer]);
@@ -68,8 +74,14 @@ export function morningWrite(
 /**
  * SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null.
  */
-function rowsAt({ name, revisions, date, values }: RevisedTable): (write: string) => string {
-  const columns = ['symbol', date, ...values].join(', ');
+function rowsAt({
+  name,
+  revisions,
+  date,
+  key = [],
+  values,
+}: RevisedTable): (write: string) => string {
+  const columns = ['symbol', date, ...key, ...values].join(', ');
   return (write) => `(SELECT ${columns} FROM ${name} WHERE written <= ${write} OR ${write} IS NULL
       UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ${write} AND replaced > ${write})`;
 }
@@ -77,13 +89,14 @@ function rowsAt({ name, revisions, date, values }: RevisedTable): (write: string
 export const barsAt = rowsAt(bars);
 export const splitsAt = rowsAt(splits);
 export const dividendsAt = rowsAt(dividends);
+export const exchangesAt = rowsAt(exchanges);
 
-const overwrittenSql = ({ name, revisions, date }: RevisedTable) => {
+const overwrittenSql = ({ name, revisions, date, key = ['symbol'] }: RevisedTable) => {
   const versions = (table: string) =>
-    `SELECT symbol, ${date} AS day, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
+    `SELECT symbol, ${date} AS day, ${key} AS own, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ${date} <= ?2`;
   return `EXISTS (SELECT 1 FROM (${versions(name)} UNION ALL ${versions(revisions)})
-     GROUP BY symbol, day HAVING NOT max(is_known))`;
+     GROUP BY symbol, day, own HAVING NOT max(is_known))`;
 };
 const OVERWRITTEN = query(`SELECT ${TABLES.map(overwrittenSql).join(' OR ')}`, [integer]);
 

@@ -260,7 +260,7 @@ export function sharesAdded({
   amount,
 }: Pick<LedgerRecord, 'actionType' | 'amount'>): number {
   if (amount === null || actionType === 'dividend') return 0;
-  return actionType === 'sell' ? -amount : amount;
+  return actionType === 'sell' || actionType === 'exchange' ? -amount : amount;
 }
 
 /**

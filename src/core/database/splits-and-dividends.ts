@@ -32,6 +32,8 @@ export interface Dividend {
   symbol: string;
   exDate: CalendarDate;
   cash: number;
+  /** Whether its amount is right, however large, 1 or 0; null or undefined where that is not said. */
+  confirmed?: number | null;
 }
 
 /** One response or file: its dividends, and the spans for which it names all of them. */
@@ -51,13 +53,16 @@ export const DIVIDEND_COLUMNS = {
 const UPSERT_DIVIDEND = `
   INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
-    written = excluded.written
+    written = excluded.written, confirmed = FALSE
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
+/** Without a revision, because no model-day reads it. */
+const CONFIRM_DIVIDEND =
+  'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
 
 /**
  * Stores a list of dividends within the caller's transaction. Several payments of one ex-date add
  * up; the list replaces what was stored: within its spans, a dividend that it does not name is
- * removed. Returns how many rows are new, changed or gone.
+ * removed. What was confirmed stays so while its amount is the same. Returns how many rows are new, changed or gone.
  */
 export function storeDividends(
   database: Database,
@@ -77,8 +82,12 @@ export function storeDividends(
         changed += Number(remove.run(span.symbol, exDate).changes);
   const upsert = database.statement(UPSERT_DIVIDEND);
   const number = nextWrite(database);
-  for (const { symbol, exDate, cash } of sums.values())
-    changed += Number(upsert.run(symbol, exDate, cash, basis, stamp.source, number).changes);
+  const confirm = database.statement(CONFIRM_DIVIDEND);
+  for (const { symbol, exDate, cash, confirmed = null } of sums.values()) {
+    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number);
+    const settled = confirmed === null ? 0 : confirm.run(symbol, exDate, confirmed).changes;
+    changed += Number(Number(stored.changes) + Number(settled) > 0);
+  }
   for (const span of spans) dividendSpans.add(database, span, stamp);
   return changed;
 }
@@ -130,21 +139,30 @@ export const dividendCoverage = dividendSpans.between;
 
 /** A longer time between two closes says little about a split between them. */
 export const MAX_NIGHT_DAYS = 14;
+/** Of a dividend that is not confirmed and that no exchange explains. */
 const CLOSE_BEFORE = query(
   `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
    WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
-     AND (price_data.written > ?3 OR EXISTS (SELECT 1 FROM dividends WHERE symbol = ?1 AND ex_date = ?2 AND dividends.written > ?3))
+     AND EXISTS (SELECT 1 FROM dividends AS own WHERE own.symbol = ?1 AND ex_date = ?2 AND NOT confirmed
+       AND (?3 IS NULL OR price_data.written > ?3 OR own.written > ?3))
+     AND NOT EXISTS (SELECT 1 FROM exchanges AS exchange
+       WHERE exchange.symbol = ?1 AND exchange.date > price_data.date AND exchange.date <= ?2)
    ORDER BY date DESC LIMIT 1`,
   { closeDate: text, close: real },
 );
 
 /**
- * The dividends of some symbols that are new or were changed since a write, or whose close before
- * the ex-date is or was, each with that close; without those of which it is not known.
+ * The unsettled dividends of some symbols after one date up to another, each with the close before
+ * its ex-date, where one of the two is new or was changed since a write, if that is given; without
+ * those of which the close is not known.
  */
-export function dividendsSince(reader: Reader, symbols: readonly string[], write: number) {
-  const always = { after: '', upTo: '9999-12-31' };
-  return dividendsBetween(latestPrices(reader), symbols, always).flatMap((dividend) => {
+export function dividendsSince(
+  reader: Reader,
+  symbols: readonly string[],
+  { from: after, to: upTo }: DateSpan = { from: '', to: '9999-12-31' },
+  write: number | null = null,
+) {
+  return dividendsBetween(latestPrices(reader), symbols, { after, upTo }).flatMap((dividend) => {
     const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate, write);
     return before === undefined ? [] : [{ ...dividend, ...before }];
   });
@@ -235,6 +253,14 @@ export const listDividends = reads(
   (symbols: readonly string[]) => [symbols],
 );
 
+/** The ex-dates of a symbol whose amounts a person has confirmed. */
+export const confirmedDividends = reads(
+  'set',
+  'SELECT ex_date FROM dividends WHERE symbol = ? AND confirmed',
+  [text],
+  (symbol: string) => [symbol],
+);
+
 const UPSERT_SPLIT = `
   INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
   ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
@@ -318,8 +344,8 @@ const JUMP_RATIO = 0.3;
 export type Jump = RowOf<typeof unexplainedJumps>;
 
 /**
- * The jumps of some symbols after one date up to another that no stored split or dividend explains,
- * and of which neither a provider nor a file says that there was no split. Adjusted series have
+ * The jumps of some symbols after one date up to another that no stored split, dividend or exchange
+ * explains, and of which neither a provider nor a file says that there was no split. Adjusted series have
  * none.
  *
  * Every bar is compared with the one before it, and only of a jump more is looked up. From a
@@ -342,6 +368,8 @@ export const unexplainedJumps = reads(
          AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
      AND NOT EXISTS (SELECT 1 FROM stock_splits
        WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
+     AND NOT EXISTS (SELECT 1 FROM exchanges
+       WHERE exchanges.symbol = nights.symbol AND exchanges.date > previous_date AND exchanges.date <= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
        WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
      AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known

@@ -7,6 +7,7 @@ import {
 } from '#database/schema/price-conditions.ts';
 import { activeSessions, pickIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
+import { convertingSplits } from './exchanges.ts';
 import { type RunDays, shellOption, staleRemedy } from '#text/sentences.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import { termsKey } from '#settings/terms.ts';
@@ -40,6 +41,13 @@ const STARTS_OTHERWISE = `own.started_from_session_id IS NOT ${START_NOW} AND NO
 /** SQL: the active sessions of a job that would start otherwise now. */
 export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own
   WHERE job_id = ? AND status = 'active' AND ${STARTS_OTHERWISE}`;
+
+/** SQL: whether a session, `own`, knew a row of `exchange` as it is now. */
+const IS_KNOWN_EXCHANGE = `EXISTS (SELECT 1 FROM session_exchanges AS known
+     WHERE known.session_id = own.session_id AND known.symbol = exchange.symbol AND known.date = exchange.date
+       AND known.into_symbol = exchange.into_symbol AND known.cash_e6 = exchange.cash_e6 AND known.remains = exchange.remains
+       AND known.numerator IS exchange.numerator AND known.denominator IS exchange.denominator
+       AND known.splits = ${convertingSplits('symbol')} AND known.into_splits = ${convertingSplits('into_symbol')})`;
 
 type StaleModelDay = RowOf<typeof findStaleDays>;
 
@@ -92,6 +100,20 @@ export const findStaleDays = reads(
    WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM dividends
        WHERE dividends.symbol = known.symbol AND dividends.ex_date = known.ex_date)
      THEN FALSE ELSE NOT ${hasBarsSql(sourcesWithDividendsInSql, 'known.symbol')} END
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN exchanges AS exchange
+       ON exchange.symbol = used.symbol AND exchange.date > held_since AND exchange.date <= own.date
+   WHERE NOT ${IS_KNOWN_EXCHANGE}
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_exchanges AS brought USING (session_id)
+     CROSS JOIN exchanges AS exchange
+       ON exchange.symbol = brought.into_symbol AND exchange.date >= brought.date AND exchange.date <= own.date
+   WHERE NOT ${IS_KNOWN_EXCHANGE}
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN session_exchanges AS known USING (session_id)
+   WHERE NOT EXISTS (SELECT 1 FROM exchanges AS exchange
+     WHERE exchange.symbol = known.symbol AND exchange.date = known.date AND exchange.into_symbol = known.into_symbol)
    ORDER BY 1, 2`,
   { model: text, date: text },
   (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],

@@ -34,6 +34,8 @@ export const warningCodes = [
   'mixed_prices',
   'not_out_yet',
   'possible_split',
+  'possible_dividend',
+  'possible_end',
   'unread',
   'refused_answers',
   'written_calls',
@@ -71,7 +73,15 @@ export type DeploymentMode = (typeof deploymentModes)[number];
  */
 export const sessionStatuses = ['running', 'active', 'superseded', 'failed', 'opening'] as const;
 
-export const actionTypes = ['buy', 'sell', 'split', 'dividend', 'no_trade'] as const;
+export const actionTypes = [
+  'buy',
+  'sell',
+  'split',
+  'dividend',
+  'exchange',
+  'received',
+  'no_trade',
+] as const;
 export type ActionType = (typeof actionTypes)[number];
 
 /** The tools, in the order in which models read them. */

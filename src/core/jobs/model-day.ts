@@ -18,7 +18,7 @@ import { asObject, tryParse } from '#json/json.ts';
 import { logUnexpected } from '#process/log.ts';
 import { TooLarge } from '#money/money.ts';
 import { additions, type PastMessage, modelSecrets, type StartMessage } from '#wire/protocol.ts';
-import { type NewsSearch, openNews } from '#trading/news.ts';
+import { newsEnd, type NewsSearch, openNews } from '#trading/news.ts';
 import { dayTerms } from '#trading/running-day.ts';
 import { LogMismatch } from '#trading/reasoning-log.ts';
 import { openSession, type TradingSession } from '#trading/session.ts';
@@ -317,5 +317,6 @@ function openDayNews({ job, modelDay }: DayContext, signal: AbortSignal): NewsSe
   if (apiKey === null) return null;
   const onFailure = (reason: string) => log.warning('news search failed', { ...modelDay, reason });
   const provider = { apiKey, baseUrl, timeoutMs: limits.newsSearchMs };
-  return openNews(provider, { date: modelDay.date, signal, onFailure });
+  const date = newsEnd(job.agentConfig.market, modelDay.date);
+  return openNews(provider, { date, signal, onFailure });
 }

@@ -117,7 +117,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
     universe,
     runs: resolved.map((run) => ({ ...run, entry: encodeEntry(run.entry) })),
     warnings: [
-      ...configuration.unknownKeys,
+      ...[...configuration.unknownKeys, ...configuration.familyNotes],
       ...entryWarnings(resolved, configuration),
       ...termWarnings,
       ...(isControlMarket ? [NO_DOCUMENTS] : []),

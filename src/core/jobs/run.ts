@@ -22,6 +22,7 @@ import {
 } from '#database/job-queries.ts';
 import { type CountedDocuments, countDocuments } from '#database/document-queries.ts';
 import { costsBefore } from '#database/usage.ts';
+import { symbolsWithAdjustedPrices } from '#database/prices.ts';
 import { morningWrite } from '#database/price-writes.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage } from '#domain/service-error.ts';
@@ -35,8 +36,10 @@ import { makers } from '#settings/makers.ts';
 import { universeOn } from '#settings/members.ts';
 import type { Availability, DatePrices } from '#prices/needs.ts';
 import { noDownloadReason, supplyPrices } from '#prices/supply.ts';
+import { limitWarnings } from '#prices/warnings.ts';
 import { readsDocuments } from '#trading/morning-documents.ts';
 import { type Market, openMarket } from '#trading/market.ts';
+import { heldWarnings } from '#prices/suspected.ts';
 import { scheduleSliced } from '#children/turns.ts';
 import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
 import { resolveModel } from './entries.ts';
@@ -134,7 +137,9 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
     const skipNotes = skipWarnings(skippedModelDays(database, jobId));
-    addWarnings(database, jobId, [...prices.warnings, ...skipNotes]);
+    const adjusted = symbolsWithAdjustedPrices(database, universe);
+    const limitNotes = limitWarnings(adjusted, agentConfig);
+    addWarnings(database, jobId, [...prices.warnings, ...limitNotes, ...skipNotes]);
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
   if (hasNoPrices) {
@@ -277,11 +282,12 @@ function answerWarnings({
 }
 
 /**
- * Warns of the answers of a job that decided nothing, and of the stale model-days of its models,
- * within the transaction that ends or discards it.
+ * Warns of the answers of a job that decided nothing, of what is suspected of its holdings, and of
+ * the stale model-days of its models, within the transaction that ends or discards it.
  */
 export function addModelDayWarnings(database: Database, jobId: string): void {
   addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(answerWarnings));
+  addWarnings(database, jobId, heldWarnings(database, jobId));
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   if (total === 0) return;
@@ -290,6 +296,6 @@ export function addModelDayWarnings(database: Database, jobId: string): void {
     { total },
   );
   addWarnings(database, jobId, [
-    `${count(total, 'stale model-day')}, whose start, prices, splits or dividends have changed since: ${named}; ${remedy}`,
+    `${count(total, 'stale model-day')}, whose start, prices, splits, dividends or exchanges have changed since: ${named}; ${remedy}`,
   ]);
 }

@@ -14,7 +14,7 @@ import {
   symbolsWithClosedSource,
 } from '#database/prices.ts';
 import { type DayNeed, downloadOrder } from './download-order.ts';
-import type { PriceContext, PriceRequest, SymbolNeed } from './download.ts';
+import type { PriceContext, PriceRequest, SymbolNeed, Trades } from './download.ts';
 import { usesSyntheticPrices } from './providers.ts';
 
 /**
@@ -41,7 +41,8 @@ type Members = PriceRequest['members'];
  * no symbol is required (nothing can be downloaded), a single bar makes a date available, and a
  * single covered symbol makes a date without bars one without trading. A partial bar has no close:
  * enough for trading, though its day is over by now. With `members` the universe of a date is those
- * of its morning: what is not listed yet keeps no date from being available.
+ * of its morning: what is not listed yet keeps no date from being available. What does not trade,
+ * as exchanges tell, is not missing.
  */
 export function examineDates(
   dates: readonly CalendarDate[],
@@ -50,19 +51,23 @@ export function examineDates(
     stored,
     required,
     members,
+    trades = () => true,
   }: {
     universe: readonly string[];
     stored: ReturnType<typeof storedPrices>;
     required: ReadonlySet<string>;
     members?: Members;
+    trades?: Trades | undefined;
   },
 ): DatePrices[] {
   const barsByDate = Map.groupBy(stored.bars, ({ date }) => date);
   const spansBySymbol = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
   return dates.map((date) => {
-    const universe = [...universeOn({ stock_symbols: all, members }, date)];
     const bars = new Map(
       barsByDate.get(date)?.map(({ symbol, isPartial }) => [symbol, isPartial === 1]),
+    );
+    const universe = [...universeOn({ stock_symbols: all, members }, date)].filter((symbol) =>
+      trades(symbol, date, bars.has(symbol)),
     );
     const isCovered = (symbol: string) =>
       spansBySymbol
@@ -113,13 +118,15 @@ export function gapsBetween(spans: readonly Omit<Coverage, 'symbol'>[]): Coverag
  */
 const BARS_AT_A_TIME = 2_000;
 
+type Needed = Pick<PriceRequest, 'dates' | 'universe' | 'trades'>;
+
 /**
  * Which dates the stored prices allow. Without `required` symbols any known price is
  * enough.
  */
 export function examine(
   { database, settings }: PriceContext,
-  { dates, universe }: { dates: readonly CalendarDate[]; universe: readonly string[] },
+  { dates, universe, trades }: Needed,
   { required = new Set(), members }: { required?: ReadonlySet<string>; members?: Members } = {},
 ): DatePrices[] {
   const examined: DatePrices[] = [];
@@ -136,7 +143,7 @@ export function examine(
       endDate,
       synthetic: usesSyntheticPrices(settings),
     });
-    examined.push(...examineDates(some, { universe, stored, required, members }));
+    examined.push(...examineDates(some, { universe, stored, required, members, trades }));
   }
   return examined;
 }
@@ -204,7 +211,7 @@ export function wantedDays(
   const from = days === 0 ? first : addDays(first, -(2 * days + 7));
   return {
     /** The job's dates on which something is missing. */
-    needs: dayNeeds(context, { dates: request.dates, universe, symbols }),
+    needs: dayNeeds(context, { ...request, universe, symbols }),
     /** The job's first and last date. */
     first,
     last,
@@ -221,7 +228,7 @@ export function wantedDays(
     history: {
       /** Trading days before the first date. */
       days,
-      stateOf: historyStates(context, { from, first, symbols }),
+      stateOf: historyStates(context, { from, first, symbols, trades: request.trades }),
       /** Whether a limit is waited out for all of them, not only for the nearest. */
       isWaitedFor: request.waitsForHistory ?? false,
     },
@@ -232,15 +239,11 @@ export function wantedDays(
 
 function dayNeeds(
   context: PriceContext,
-  {
-    dates,
-    universe,
-    symbols,
-  }: { dates: readonly CalendarDate[]; universe: readonly string[]; symbols: readonly string[] },
+  { symbols, ...needed }: Needed & { symbols: readonly string[] },
 ): DayNeed[] {
-  const lacking = examine(context, { dates, universe }).filter((day) => day.missing.length > 0);
+  const lacking = examine(context, needed).filter((day) => day.missing.length > 0);
   const required = new Set(lacking.map(({ date }) => date));
-  const ofSymbols = examine(context, { dates, universe: symbols });
+  const ofSymbols = examine(context, { ...needed, universe: symbols });
   return listMissing(ofSymbols, context).map(({ date }) => ({
     date,
     isRequired: required.has(date),
@@ -253,14 +256,21 @@ function dayNeeds(
  */
 function historyStates(
   context: PriceContext,
-  { from, first, symbols }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] },
+  {
+    from,
+    first,
+    symbols,
+    trades,
+  }: { from: CalendarDate; first: CalendarDate; symbols: readonly string[] } & Pick<
+    PriceRequest,
+    'trades'
+  >,
 ) {
   const dates = weekdays(from, addDays(first, -1));
   const days = new Map(
-    examine(context, { dates, universe: symbols }, { required: new Set(symbols) }).map((day) => [
-      day.date,
-      day,
-    ]),
+    examine(context, { dates, universe: symbols, trades }, { required: new Set(symbols) }).map(
+      (day) => [day.date, day],
+    ),
   );
   return (date: CalendarDate): 'whole' | 'partial' | 'unknown' | 'no_trading' => {
     const day = days.get(date);

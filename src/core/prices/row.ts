@@ -22,8 +22,11 @@ export const MAX_VOLUME = 1e15;
  */
 const MAX_OUTSIDE = 0.01;
 /** Dividends and splits are announced weeks ahead, not years. */
-const MAX_DAYS_AHEAD = 366;
+export const MAX_DAYS_AHEAD = 366;
 const DOLLARS = 'USD';
+/** The currency of the exchanges whose symbols end so. */
+const YUAN = 'CNY';
+const CHINESE = /\.(SH|SHH|SZ|SHZ|BJ)$/i;
 const NUMBER = /^\d+(\.\d*)?([eE][+-]?\d+)?$|^\.\d+$/;
 
 /** A row that was checked: a bar, and what happened on its date. */
@@ -39,6 +42,8 @@ export interface StagedRow extends Omit<Bar, 'open'> {
    */
   numerator: number | null;
   denominator: number | null;
+  /** Whether the row says that its dividend is right, 1 or 0; null where it does not say. */
+  confirmed: number | null;
 }
 
 /**
@@ -93,9 +98,14 @@ export function checkRow(
   return { bar: { ...bar, ...actions, line: row.line ?? 1 } };
 }
 
+/** Alpha Vantage ends symbols of Shanghai and Shenzhen with `.SHH` and `.SHZ`, others with `.SH` and `.SZ`. */
+export function readSymbol(text = ''): string | null {
+  return normaliseSymbol(text)?.replace(/^(\d{6}\.S)H([HZ])$/, '$1$2') ?? null;
+}
+
 /** The symbol and the date of a row; null where they cannot be read. */
 export function parseDay({ symbol, date }: Row) {
-  return { symbol: normaliseSymbol(symbol ?? ''), date: parseDate(trimTime(date)) };
+  return { symbol: readSymbol(symbol), date: parseDate(trimTime(date)) };
 }
 
 /** A date of the calendar, however early; null for anything else. */
@@ -133,8 +143,8 @@ export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
 }
 
 /** Checks the symbol and the date of a row. */
-function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
-  const symbol = normaliseSymbol(row.symbol ?? '');
+export function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
+  const symbol = readSymbol(row.symbol);
   if (symbol === null) return refuse('not a ticker symbol', row.symbol);
   const date = trimTime(row.date);
   if (isCalendarDate(date))
@@ -148,8 +158,8 @@ function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }
   );
 }
 
-type Actions = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator'>;
-const NO_ACTIONS: Actions = { dividend: null, numerator: null, denominator: null };
+type Actions = Pick<StagedRow, 'dividend' | 'numerator' | 'denominator' | 'confirmed'>;
+const NO_ACTIONS: Actions = { dividend: null, numerator: null, denominator: null, confirmed: null };
 
 /** The dividend and the split of a row; one without prices has at least one of them. */
 function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect } {
@@ -157,20 +167,30 @@ function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect }
   const shares = row.numerator?.trim() ?? '';
   if (isAbsent(cash) && isAbsent(shares))
     return hasPrices ? NO_ACTIONS : refuse('no dividend and no split', row.date);
-  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row.currency?.trim());
-  if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, ...paid };
+  const confirmed = readConfirmed(row.confirmed?.trim() ?? '');
+  if (typeof confirmed === 'object' && confirmed !== null) return confirmed;
+  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row);
+  if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, confirmed, ...paid };
   const old = row.denominator?.trim() ?? '';
   const isNone = Number(shares) === 1 && Number(old) === 1;
   const ratio = isNone ? { numerator: 1, denominator: 1 } : parseRatio(shares, old);
   return ratio === null
     ? refuse('split is not a plausible ratio', `${shares}:${old}`)
-    : { ...paid, ...ratio };
+    : { confirmed, ...paid, ...ratio };
+}
+
+function readConfirmed(text: string): number | null | { defect: Defect } {
+  if (isAbsent(text)) return null;
+  if (/^(yes|true|1)$/i.test(text)) return 1;
+  return /^(no|false|0)$/i.test(text) ? 0 : refuse('confirmed is neither yes nor no', text);
 }
 
 /** Cash per share in 1/1,000,000 dollar. */
-function readCash(text: string, currency = ''): Pick<Actions, 'dividend'> | { defect: Defect } {
-  if (!isAbsent(currency) && currency.toUpperCase() !== DOLLARS)
-    return refuse(`not in ${DOLLARS}`, currency);
+function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect: Defect } {
+  const currency = row.currency?.trim() ?? '';
+  const known = CHINESE.test(row.symbol?.trim() ?? '') ? YUAN : DOLLARS;
+  if (!isAbsent(currency) && currency.toUpperCase() !== known)
+    return refuse(`not in ${known}`, currency);
   const dollars = withoutDollarSign(text);
   const cash = Number(dollars) === 0 ? 0 : microDollars(dollars);
   if (cash === null || cash > MAX_CASH) return refuse('dividend is not a plausible number', text);
@@ -199,7 +219,7 @@ function trimTime(text: string | undefined): string | undefined {
 }
 
 /** What exporters write for unknown values. */
-function isAbsent(text: string): boolean {
+export function isAbsent(text: string): boolean {
   return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
 }
 
@@ -231,7 +251,7 @@ function readPrice(text: string): number | null {
 }
 
 /** `$229.72`, as Nasdaq writes it. */
-function withoutDollarSign(text: string): string {
+export function withoutDollarSign(text: string): string {
   return text.startsWith('$') ? text.slice(1) : text;
 }
 

@@ -12,6 +12,7 @@ import {
   findJumps,
   SPLIT_HISTORY_DAYS,
 } from './corporate-actions.ts';
+import { withExchanges } from './exchanged.ts';
 import { type DatePrices, examine, symbolNeeds, wantedDays } from './needs.ts';
 import {
   type DownloadContext,
@@ -52,18 +53,20 @@ export interface PriceSupply {
  */
 export async function supplyPrices(
   context: PriceContext,
-  request: PriceRequest,
+  asked: PriceRequest,
 ): Promise<PriceSupply> {
   const { database, settings } = context;
-  const [firstDate, lastDate] = [request.dates[0], request.dates.at(-1)];
+  const [firstDate, lastDate] = [asked.dates[0], asked.dates.at(-1)];
   if (firstDate === undefined || lastDate === undefined)
     return { dates: [], warnings: [], reports: [] };
-  const held = priorHoldings(database, request.models, firstDate);
-  const outside = held.symbols.filter((symbol) => !request.universe.includes(symbol));
+  const held = priorHoldings(database, asked.models, firstDate);
+  const outside = held.symbols.filter((symbol) => !asked.universe.includes(symbol));
+  const request = withExchanges(database, asked, { outside, after: held.since, upTo: lastDate });
   const symbols = [...request.universe, ...outside];
   const warnings: PriceSupply['warnings'] = [];
   const reason = noDownloadReason(settings);
-  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, request));
+  const own = { ...request, universe: asked.universe };
+  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, own));
   else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
   // Jumps matter since the models' holdings are known, and as far back as models look.
@@ -197,10 +200,10 @@ const SETTLED_SPLIT_DAYS = 7;
  */
 function examineSupplied(
   context: PriceContext,
-  { dates, universe, members }: PriceRequest,
+  { dates, universe, members, trades }: PriceRequest,
   { reports, unsupplied }: Pick<DownloadResult, 'reports' | 'unsupplied'>,
 ): DatePrices[] {
-  const any = examine(context, { dates, universe }, { members });
+  const any = examine(context, { dates, universe, trades }, { members });
   if (noDownloadReason(context.settings) !== null) return any;
   const adjusted = symbolsWithAdjustedPrices(context.database, universe);
   const unreadable = new Set(
@@ -209,7 +212,7 @@ function examineSupplied(
   const required = new Set(
     universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol)),
   );
-  const whole = examine(context, { dates, universe }, { required, members });
+  const whole = examine(context, { dates, universe, trades }, { required, members });
   return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
 }
 

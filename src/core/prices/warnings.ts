@@ -1,4 +1,4 @@
-import { addDays, type CalendarDate } from '#time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from '#database/database.ts';
 import {
   modelsOfJob,
@@ -7,15 +7,21 @@ import {
   warnedSubjects,
 } from '#database/job-queries.ts';
 import { staleModelDays } from '#database/stale.ts';
+import { findBoard } from '#domain/market-rules.ts';
 import type { Warning } from '#domain/vocabulary.ts';
-import {
-  type ContradictedSplit,
-  type Jump,
-  unexplainedJumps,
-} from '#database/splits-and-dividends.ts';
+import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import type { ContradictedSplit, Jump } from '#database/splits-and-dividends.ts';
 import { count, compact, list } from '#text/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { describeContradictions } from './split-nights.ts';
+import {
+  MAX_NAMED,
+  settledNoun,
+  stillSuspected,
+  suspicionKey,
+  suspicionWarnings,
+  toSuspicion,
+} from './suspected.ts';
 import type { Problem, RefusedBar } from './provider.ts';
 import type { DownloadReport, PriceRequest } from './download.ts';
 
@@ -55,6 +61,22 @@ export function mixWarnings(real: ReadonlySet<string>, universe: readonly string
     `${synthetic} of ${universe.length} symbols have synthetic prices and ${real.size} real ones (${list([...real].sort())}); ` +
     'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
   return [{ code: 'mixed_prices', message }];
+}
+
+/** Of a market with price limits, which prices that are adjusted for splits do not show. */
+export function limitWarnings(
+  adjusted: ReadonlySet<string>,
+  { market, stock_symbols: symbols }: Pick<AgentConfiguration, 'market' | 'stock_symbols'>,
+): string[] {
+  const free = symbols.filter(
+    (symbol) => adjusted.has(symbol) && findBoard(market, symbol).price_limit !== null,
+  );
+  if (free.length === 0) return [];
+  const named = list(free, { most: MAX_NAMED_ACTIONS });
+  return [
+    `No price limit holds for ${free.length} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
+      `${named}; import prices as they traded instead (import-prices FILE --as raw)`,
+  ];
 }
 
 /** The wait at the limits of all providers. */
@@ -179,62 +201,36 @@ function stopReason(problem: Problem, keyVariable: string): string {
 /** Splits and what prices are stored as, where they contradict each other. */
 export function contradictionWarnings(contradicted: readonly ContradictedSplit[]): string[] {
   const sentences = describeContradictions(contradicted);
-  const rest = sentences.splice(MAX_NAMED_JUMPS).length;
+  const rest = sentences.splice(MAX_NAMED).length;
   if (rest > 0) sentences.push(`${count(rest, 'more split')} contradict the stored prices`);
   return sentences;
 }
 
-/** Jumps that are named in one sentence; the rest are only counted. */
-const MAX_NAMED_JUMPS = 10;
-
 /** Jumps of raw prices that no provider has explained. */
 export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
-  if (jumps.length === 0) return [];
-  const splits = jumps.length === 1 ? 'split' : 'splits';
-  const message = `Possible ${splits}, not confirmed by a provider: ${describeJumps(jumps)}`;
-  const about = jumps.slice(0, MAX_NAMED_JUMPS).map(jumpKey);
-  return [{ code: 'possible_split', message, about }];
-}
-
-function jumpKey({ symbol, date, previousClose, open }: Jump): string {
-  return [symbol, date, previousClose, open].join(' ');
-}
-
-/** Some jumps by name, and how to settle them, as commands. */
-export function describeJumps(jumps: readonly Jump[]): string {
-  const named = list(jumps.map(jumpText), { most: MAX_NAMED_JUMPS });
-  const [line] = jumps.map(({ symbol, date }) => `${symbol},${date},NEW,OLD`);
-  return (
-    `${named}. To settle this, write a file splits.csv with the header symbol,date,numerator,denominator and a line such as ${line} ` +
-    '(new shares for old ones, 1,1 for no split) and run import-prices splits.csv, ' +
-    "or run download-prices with a provider's key"
-  );
-}
-
-function jumpText({ symbol, date, previousClose, open }: Jump): string {
-  return `${symbol} on ${date} (${previousClose} to ${open})`;
+  return suspicionWarnings(jumps.map(toSuspicion));
 }
 
 /**
- * The warnings of a job as they are now: jumps that are settled are no longer asked about. With the
- * job's id the sentence on them says what of the job is stale, which takes a while for each model;
+ * The warnings of a job as they are now: what is settled is no longer asked about. With the job's
+ * id the sentence on it says what of the job is stale, which takes a while for each model;
  * undefined without any.
  */
 export function currentWarnings(reader: Reader, stored: StoredWarnings, jobId?: string) {
   return readWarnings(stored)?.flatMap((warning): Warning[] => {
     const { code, about = [] } = warning;
-    // Of more jumps it has only counted some.
-    if (code !== 'possible_split' || about.length === MAX_NAMED_JUMPS) return [warning];
+    const noun = settledNoun(code);
+    // Of more it has only counted some.
+    if (noun === undefined || about.length === MAX_NAMED) return [warning];
     const settled: string[] = [];
     const left = about.flatMap((key) => {
-      const [symbol = '', to = ''] = key.split(' ');
-      const jumps = [...unexplainedJumps(reader, [symbol], { from: addDays(to, -1), to })];
-      if (jumps.length === 0) settled.push(`${symbol} on ${to}`);
-      return jumps;
+      const found = stillSuspected(reader, code, key);
+      if (found.length === 0) settled.push(key.split(' ').slice(0, 2).join(' on '));
+      return found;
     });
     if (settled.length === 0) return [warning];
-    const message = `Possible splits, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
-    return [...jumpWarnings(left), { code: null, message }];
+    const message = `${noun}, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
+    return [...suspicionWarnings(left), { code: null, message }];
   });
 }
 
@@ -255,5 +251,7 @@ export function selectNewJumps(
   firstDate: CalendarDate,
 ): Jump[] {
   const said = warnedSubjects(database, 'possible_split');
-  return jumps.filter((jump) => jump.date >= firstDate || !said.has(jumpKey(jump)));
+  return jumps.filter(
+    (jump) => jump.date >= firstDate || !said.has(suspicionKey(toSuspicion(jump))),
+  );
 }

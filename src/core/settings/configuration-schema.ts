@@ -11,23 +11,11 @@ import { SYMBOL_PATTERN } from '#domain/symbols.ts';
 import { HTTP_URL, isHttpUrl } from '#network/http-values.ts';
 import { asObject } from '#json/json.ts';
 import { recordSchema } from '#json/records.ts';
-import { marketSchema, US } from '#domain/market-rules.ts';
+import { type MarketTerms, marketSchema, US } from '#domain/market-rules.ts';
 import { fits, findUnprintable } from '#text/text.ts';
+import { defaultSymbols, nasdaq100 } from './default-symbols.ts';
+import { marketTerm } from './market-term.ts';
 import { MAX_PROMPT_LENGTH } from './trusted-file.ts';
-
-/**
- * The symbols that models may buy when the configuration names none: the NASDAQ-100 as of October
- * 2025.
- */
-export const nasdaq100: readonly string[] = `
-  AAPL ABNB ADBE ADI ADP ADSK AEP AMAT AMD AMGN AMZN APP ARM ASML AVGO AXON AZN BIIB BKNG BKR CCEP CDNS CDW CEG CHTR
-  CMCSA COST CPRT CRWD CSCO CSGP CSX CTAS CTSH DASH DDOG DXCM EA EXC FANG FAST FTNT GEHC GFS GILD GOOG GOOGL HON IDXX
-  INTC INTU ISRG KDP KHC KLAC LIN LRCX LULU MAR MCHP MDLZ MELI META MNST MRVL MSFT MSTR MU NFLX NVDA NXPI ODFL ON ORLY
-  PANW PAYX PCAR PDD PEP PLTR PYPL QCOM REGN ROP ROST SBUX SHOP SNPS TEAM TMUS TRI TSLA TTD TTWO TXN VRSK VRTX WBD WDAY
-  XEL ZS
-`
-  .trim()
-  .split(/\s+/);
 
 /**
  * The server's configuration file: models, how they trade, and universes. Each key with its bounds.
@@ -261,14 +249,20 @@ const agentConfigSchema = v.object({
   max_retries: v.optional(integer(0, 100), 3),
   base_delay: v.optional(atMost(3_600), 1),
   initial_cash: v.optional(initialCash, DEFAULT_INITIAL_CASH),
-  /** Dollars per executed order, and basis points of the traded amount. */
+  /** Money per executed order, and basis points of the traded amount. */
   commission_per_trade: v.optional(atMost(MAX_COMMISSION), 0),
   commission_bps: basisPoints,
+  /** The least of these for an order; and what a sale pays besides. */
+  min_commission: v.optional(atMost(MAX_COMMISSION), 0),
+  sell_tax_bps: basisPoints,
   /** How much worse than the open an order fills. */
   slippage_bps: basisPoints,
   /** What one model may cost in one job; a model's own limit takes precedence. */
   max_cost_usd: v.nullish(dollars, null),
-  stock_symbols: v.nullish(symbolsSchema, nasdaq100),
+  /** Null for those that its market has by default. */
+  stock_symbols: v.nullish(symbolsSchema, null),
+  /** A name, or rules of its own; null for the one that the file is for. */
+  market: v.nullish(marketTerm, null),
   /** Whether dividends of what is held are paid. */
   dividends: v.optional(v.boolean(), true),
   /** Whether models see the open at which their orders fill. */
@@ -279,6 +273,7 @@ const agentConfigSchema = v.object({
 /** As stored with a job: with the members of its universe, and the rules of its market. */
 export const storedConfigSchema = v.object({
   ...agentConfigSchema.entries,
+  stock_symbols: v.nullish(symbolsSchema, nasdaq100),
   members: v.optional(v.array(memberSchema)),
   market: v.optional(marketSchema, US),
 });
@@ -332,15 +327,7 @@ const MAX_STUDIES = 200;
 
 export const configurationSchema = v.object({
   models: v.array(modelSchema),
-  agent_config: v.optional(
-    v.pipe(
-      v.unknown(),
-      notArray,
-      writtenConfigSchema,
-      v.transform((terms) => ({ ...terms, market: US })),
-    ),
-    {},
-  ),
+  agent_config: v.optional(v.pipe(v.unknown(), notArray, writtenConfigSchema), {}),
   universes: v.optional(universesSchema, {}),
   studies: v.optional(
     v.pipe(
@@ -351,15 +338,23 @@ export const configurationSchema = v.object({
   ),
 });
 
-type Terms = Configuration['agent_config'];
+type WrittenTerms = v.InferOutput<typeof writtenConfigSchema>;
+
+/** With the market that terms have, or else the file is for, and the symbols that it has by default. */
+export function resolveTerms(terms: WrittenTerms, ofFile: MarketTerms): AgentConfiguration {
+  const market = terms.market ?? ofFile;
+  return { ...terms, market, stock_symbols: [...(terms.stock_symbols ?? defaultSymbols(market))] };
+}
 
 /** The terms of a study: those of the file, with the study's own in their place; null is the default. */
 export function mergeTerms(
-  terms: Terms,
+  { written, market: ofFile }: Pick<Configuration, 'written' | 'market'>,
   { universe: _universe, models: _models, ...own }: Configuration['studies'][string],
-): Terms {
-  const merged = Object.entries({ ...terms, ...own }).filter(([, value]) => value !== null);
-  return { ...v.parse(writtenConfigSchema, Object.fromEntries(merged)), market: terms.market };
+): AgentConfiguration {
+  const { market, ...all } = { ...written, ...own };
+  const merged = Object.entries(all).filter(([, value]) => value !== null);
+  const terms = v.parse(writtenConfigSchema, Object.fromEntries(merged));
+  return resolveTerms({ ...terms, market: market ?? null }, ofFile);
 }
 
 export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
@@ -368,11 +363,19 @@ export type ModelConfiguration = v.InferOutput<typeof modelSchema>;
  * running job.
  */
 export type AgentConfiguration = v.InferOutput<typeof storedConfigSchema>;
-export interface Configuration extends v.InferOutput<typeof configurationSchema> {
+export interface Configuration
+  extends Omit<v.InferOutput<typeof configurationSchema>, 'agent_config'> {
+  /** As it is written, and with what it leaves out. */
+  written: WrittenTerms;
+  agent_config: AgentConfiguration;
+  /** Which market the file is for. */
+  market: MarketTerms;
   /** The places of URLs and keys that say that they are not set. */
   placeholders: readonly string[];
   /** A warning of the keys that no program reads; empty without any. */
   unknownKeys: readonly string[];
+  /** What differs from other programs that read the file, a sentence each. */
+  familyNotes: readonly string[];
 }
 
 type NamedModel = Pick<ModelConfiguration, 'signature' | 'basemodel'>;

@@ -11,6 +11,7 @@ import {
   isPlaceholder,
   isSignatureLength,
   mergeTerms,
+  resolveTerms,
   type ModelConfiguration,
   storedConfigSchema,
 } from './configuration-schema.ts';
@@ -18,6 +19,7 @@ import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts'
 import { asArray, asObject, errorPosition } from '#json/json.ts';
 import type { Log } from '#process/log.ts';
 import { dialectProblems } from './makers.ts';
+import { marketOfFamily } from './market-term.ts';
 import { readMembers } from './members.ts';
 import { familyName, isDeterministic, parseRun, runName, splitStudy } from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
@@ -79,14 +81,14 @@ export function warnOfContent(
   configuration: Configuration,
   { warning }: Pick<Log, 'warning'>,
 ): void {
-  const { placeholders, unknownKeys } = configuration;
+  const { placeholders, unknownKeys, familyNotes } = configuration;
   if (warnedKeys === unknownKeys) return;
   warnedKeys = unknownKeys;
   if (placeholders.length > 0)
     warning('placeholders in the configuration count as absent', {
       fields: placeholders.join(', '),
     });
-  for (const sentence of unknownKeys) warning(sentence);
+  for (const sentence of [...unknownKeys, ...familyNotes]) warning(sentence);
 }
 
 function findPlaceholders(content: unknown): string[] {
@@ -118,16 +120,23 @@ export function parseConfiguration(
       result.issues.map((issue) => `${issuePath(issue)}: ${describeIssue(issue)}`).join('; '),
     );
   const { warnings, problems: idleLimits } = checkUnknownKeys(value);
+  const { market, warnings: familyNotes, problems: ofMarket } = marketOfFamily(value);
   const problems = [
+    ...ofMarket,
     ...entryProblems(result.output.models, openaiApiBase),
     ...studyProblems(result.output),
     ...idleLimits,
   ];
   if (problems.length > 0) throw unusable(source, problems.join('; '));
+  const { agent_config: written, ...rest } = result.output;
   return {
-    ...result.output,
+    ...rest,
+    written,
+    agent_config: resolveTerms(written, market),
+    market,
     placeholders: findPlaceholders(value),
     unknownKeys: warnings,
+    familyNotes,
   };
 }
 
@@ -240,11 +249,11 @@ function unreadable(path: string, cause: unknown): ServiceError {
  */
 export function configurationInStudy(configuration: Configuration, study: string | null) {
   if (study === null) return { configuration, universe: null, models: [] };
-  const { studies, agent_config } = configuration;
+  const { studies } = configuration;
   const found = Object.hasOwn(studies, study) ? studies[study] : undefined;
   if (found !== undefined)
     return {
-      configuration: { ...configuration, agent_config: mergeTerms(agent_config, found) },
+      configuration: { ...configuration, agent_config: mergeTerms(configuration, found) },
       universe: found.universe ?? null,
       models: found.models,
     };

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
 import { sha256 } from '#text/hash.ts';
+import { rulesOf } from '#domain/market-rules.ts';
 import { entryApis } from '#domain/vocabulary.ts';
 import { asArray, asObject, type Json, tryParse } from '#json/json.ts';
 import { recordSchema } from '#json/records.ts';
@@ -110,12 +111,16 @@ const TERMS = [
   'commission_per_trade',
   'commission_bps',
   'slippage_bps',
+  'min_commission',
+  'sell_tax_bps',
   'dividends',
   'open',
   'limits',
-  'market',
 ] as const;
-type Terms = Pick<AgentConfiguration, 'stock_symbols' | 'members' | (typeof TERMS)[number]>;
+type Terms = Pick<
+  AgentConfiguration,
+  'stock_symbols' | 'members' | 'market' | (typeof TERMS)[number]
+>;
 
 /**
  * A hash of what can change what a model does. Two model-days of a family with different hashes
@@ -137,7 +142,8 @@ export function requestHash(entry: Entry | null, terms: Terms): string {
   };
   const universe = universeKey(terms);
   const others = Object.fromEntries(TERMS.map((name) => [name, terms[name]]));
-  return sha256(canonicalJson({ asked, universe, ...others })).toString('hex');
+  const market = rulesOf(terms.market);
+  return sha256(canonicalJson({ asked, universe, market, ...others })).toString('hex');
 }
 
 function canonicalJson(value: unknown): string {

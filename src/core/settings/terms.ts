@@ -1,5 +1,5 @@
-import { marketRules } from '#domain/market-rules.ts';
-import { count, limitsText, list } from '#text/sentences.ts';
+import { marketRules, type MarketTerms, namedMarkets, rulesOf } from '#domain/market-rules.ts';
+import { amountWords, count, limitsText, list } from '#text/sentences.ts';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
 
@@ -37,19 +37,36 @@ type Term = readonly [key: string, words: string];
 export function describeTerms(configuration: AgentConfiguration): Record<TermKind, Term> {
   const { stock_symbols, members, dividends, open, market } = configuration;
   const limits = limitsText(configuration.limits);
-  const cash = `${configuration.initial_cash} dollars`;
+  const cash = amountWords(market.currency, configuration.initial_cash);
   const steps = `at most ${configuration.max_steps} a day`;
-  const key = JSON.stringify(market);
+  const key = JSON.stringify(rulesOf(market));
   return {
     costs: costTerm(configuration),
     universe: [universeKey({ stock_symbols, members }), count(stock_symbols.length, 'symbol')],
-    initial_cash: [cash, cash],
+    initial_cash: [`${configuration.initial_cash}`, cash],
     dividends: dividends ? ['on', 'paid'] : ['off', 'not paid'],
     open: [open, open],
     limits: [limits, limits],
-    market: [key, key],
+    market: [key, marketText(market)],
     max_steps: [steps, steps],
   };
+}
+
+/** Boards that are named of a market. */
+const MAX_BOARDS = 3;
+
+/** The name of one that has one; of another, its rules too. */
+function marketText(market: MarketTerms): string {
+  const { name, currency, sell_same_day: sellsSameDay, opens, benchmark, boards } = market;
+  if (Object.hasOwn(namedMarkets, name)) return name;
+  const rows = boards.map((own) =>
+    [own.symbols, own.minimum, own.step, own.price_limit ?? ''].join(),
+  );
+  const sales = sellsSameDay
+    ? 'sales on the day of a purchase'
+    : 'no sales on the day of a purchase';
+  const open = `opens ${opens} ${market.time_zone}`;
+  return `${name} (${currency}; ${sales}; ${open}; benchmark ${benchmark}; boards ${list(rows, { most: MAX_BOARDS })})`;
 }
 
 /** Equal for the same terms. */
@@ -61,14 +78,20 @@ function costTerm(configuration: AgentConfiguration): Term {
   const {
     commissionPerTrade: perTrade,
     commissionBps,
+    minCommission,
+    sellTaxBps,
     slippageBps,
   } = marketRules(configuration).costs;
+  const money = (amount: number) => amountWords(configuration.market.currency, amount);
   const parts = [
-    ...(perTrade > 0 ? [`${count(perTrade, 'dollar')} per trade`] : []),
+    ...(perTrade > 0 ? [`${money(perTrade)} per trade`] : []),
     ...(commissionBps > 0 ? [`commission of ${commissionBps} basis points`] : []),
+    ...(minCommission > 0 ? [`at least ${money(minCommission)} per trade`] : []),
+    ...(sellTaxBps > 0 ? [`tax of ${sellTaxBps} basis points on sales`] : []),
     ...(slippageBps > 0 ? [`slippage of ${slippageBps} basis points`] : []),
   ];
-  return [`${perTrade} ${commissionBps} ${slippageBps}`, parts.join(', ') || 'none'];
+  const key = [perTrade, commissionBps, minCommission, sellTaxBps, slippageBps].join(' ');
+  return [key, parts.join(', ') || 'none'];
 }
 
 /** The terms that differ, each as `open: shown before, hidden now`. */

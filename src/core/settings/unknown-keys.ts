@@ -1,3 +1,4 @@
+import { COMMENT } from './market-term.ts';
 import * as v from 'valibot';
 import { configurationSchema, signatureSchema, studySchema } from './configuration-schema.ts';
 import { asArray, asObject } from '#json/json.ts';
@@ -27,8 +28,6 @@ const familyKeys: Readonly<Record<string, string>> = {
   '.log_config': 'log_level log_path max_log_size_mb rotate_logs save_intermediate_steps',
 };
 
-/** People's comments. */
-const COMMENT = /^([_$]|comment$)/;
 /** Keys that the warning names: each of thousands of entries may have one. */
 const MAX_NAMED_KEYS = 10;
 

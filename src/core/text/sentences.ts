@@ -11,6 +11,17 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** `$5`, `CNY 5`. */
+export function inCurrency(currency: string, amount: number | string): string {
+  return `${currency === 'USD' ? '$' : `${currency} `}${amount}`;
+}
+
+/** `5 dollars`, `5 CNY`. */
+export function amountWords(currency: string, amount: number | string): string {
+  if (currency !== 'USD') return `${amount} ${currency}`;
+  return `${amount} dollar${Number(amount) === 1 ? '' : 's'}`;
+}
+
 /**
  * The lines that there are: a condition that does not hold leaves `false` in the place of its line.
  */

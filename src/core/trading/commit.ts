@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Evidence } from '#database/evidence.ts';
 import type { PricesAt } from '#database/price-writes.ts';
 import type { LedgerRecord } from '#database/replay-queries.ts';
+import { ServiceError } from '#domain/service-error.ts';
 import { sharesAdded } from '#database/sessions.ts';
 import { type Money, money } from '#money/money.ts';
 import { type Market, closingMark } from './market.ts';
@@ -48,7 +49,12 @@ export function percent(ratio: number): number {
 }
 
 interface EvidenceInputs
-  extends Pick<DayStart, 'startDate' | 'startPortfolio' | 'knownSplits' | 'knownDividends'> {
+  extends Pick<
+    DayStart,
+    'startDate' | 'heldSince' | 'knownSplits' | 'knownDividends' | 'knownExchanges'
+  > {
+  /** At the end of the day. */
+  readonly portfolio: Portfolio;
   readonly market: Market;
   readonly actions: readonly Action[];
 }
@@ -57,13 +63,24 @@ interface EvidenceInputs
  * The evidence of a session: opens as its market read them, closes as they are at its commit.
  */
 export function gatherEvidence(atCommit: PricesAt, session: EvidenceInputs): Evidence {
-  const { market, startDate, startPortfolio, actions } = session;
-  const held = new Set(startPortfolio.holdings.keys());
-  const prices = [...held.union(new Set(actions.map(({ symbol }) => symbol)))].map((symbol) => ({
-    symbol,
-    heldSince: held.has(symbol) ? startDate : null,
-    open: market.knownMark(symbol),
-    close: closingMark(atCommit, market.date, symbol),
-  }));
-  return { prices, splits: session.knownSplits, dividends: session.knownDividends };
+  const { market, startDate, heldSince, actions, portfolio } = session;
+  const { date } = market;
+  const symbols = new Set([...heldSince.keys(), ...actions.map(({ symbol }) => symbol)]);
+  const prices = [...symbols].map((symbol) => {
+    const since = startDate === null ? null : (heldSince.get(symbol) ?? null);
+    const close = closingMark(atCommit, date, symbol);
+    if (close === null && portfolio.holdings.has(symbol))
+      throw new ServiceError(
+        'no_prices',
+        `Cannot value ${symbol} on ${date}: no price of it is stored`,
+      );
+    return {
+      symbol,
+      heldSince: since === date ? null : since, // what arrives this morning was not held before
+      open: market.knownMark(symbol),
+      close,
+    };
+  });
+  const { knownSplits: splits, knownDividends: dividends, knownExchanges: exchanges } = session;
+  return { prices, splits, dividends, exchanges };
 }

@@ -108,6 +108,13 @@ export function currentMark({ date, knownMark }: Market, symbol: string): Money 
   return mark.price;
 }
 
+/** A market in which symbols without a known price have one of these, as of the day before. */
+export function withMarks(market: Market, marks: ReadonlyMap<string, Mark>): Market {
+  if (marks.size === 0) return market;
+  const knownMark = (symbol: string) => market.knownMark(symbol) ?? marks.get(symbol) ?? null;
+  return { ...market, knownMark };
+}
+
 /** A market before its open: without the prices and the volume of the session date. */
 export function hideOpen(market: Market): Market {
   const { prices, date } = market;

@@ -1,8 +1,10 @@
+import assert from 'node:assert/strict';
 import type { CalendarDate } from '#time/calendar.ts';
+import type { StoredExchange } from '#database/exchanges.ts';
 import type { StoredDividend } from '#database/splits-and-dividends.ts';
-import type { KnownDividend } from '#database/evidence.ts';
 import type { Split } from '#database/market-queries.ts';
 import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '#money/money.ts';
+import type { KnownDividend, Mark } from '#database/evidence.ts';
 import { currentMark, type Market, splitRatio } from './market.ts';
 import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
 
@@ -19,59 +21,84 @@ export interface ReceivedDividend {
 export interface MorningLedger {
   readonly actions: readonly Action[];
   readonly received: readonly ReceivedDividend[];
-  /** Portfolio after splits and dividends. */
+  /** What exchanges did to holdings. */
+  readonly exchanged: readonly ExchangedHolding[];
+  /**
+   * What a received share without a price is worth by that of the old one: (close − cash) × old ÷ new
+   * where it took its place, 0 beside it.
+   */
+  readonly stated: ReadonlyMap<string, Mark>;
+  /** Portfolio after all of them. */
   readonly portfolio: Portfolio;
 }
 
-/** Pays dividends and applies splits, in order, to what was held at the close. */
+/** What happened since the close of the day that a session starts from. */
+export interface CorporateActions {
+  splits: readonly Split[];
+  dividends: readonly KnownDividend[];
+  exchanges: readonly StoredExchange[];
+}
+
+/** Pays dividends, applies splits and exchanges holdings, in order, of what was held at the close. */
 export function applyCorporateActions(
   start: Portfolio,
-  { splits, dividends }: { splits: readonly Split[]; dividends: readonly KnownDividend[] },
+  { splits, dividends, exchanges }: CorporateActions,
   market: Market,
 ): MorningLedger {
   const actions: Action[] = [];
   const received: ReceivedDividend[] = [];
+  const exchanged: ExchangedHolding[] = [];
   let before = start;
-  for (const { dividend, split } of mergeMorningEvents(splits, dividends)) {
-    const { symbol } = dividend ?? split;
+  for (const { dividend, split, exchange } of mergeMorningEvents(splits, dividends, exchanges)) {
+    const { symbol } = dividend ?? split ?? exchange;
     if (heldQuantity(before, symbol) === 0) continue;
-    if (split !== undefined) {
+    if (exchange !== undefined) {
+      // All rows of a symbol and a date are one exchange: its share leaves once.
+      const rows = exchanges.filter((own) => own.symbol === symbol && own.date === exchange.date);
+      if (rows[0] !== exchange) continue;
+      const made = exchangeHolding(before, rows, { splits, market });
+      before = made.portfolio;
+      actions.push(...made.actions);
+      exchanged.push(made.exchanged);
+    } else if (split !== undefined) {
       const { price, portfolio, added: amount } = splitHolding(before, split, { splits, market });
       before = portfolio;
       actions.push({ actionType: 'split', symbol, amount, price, cash: before.cash });
-      continue;
+    } else {
+      const { exDate, paid: perShare } = dividend;
+      const { portfolio, shares, cash } = payDividend(before, { symbol, perShare });
+      before = portfolio;
+      const price = dividendOn(1, perShare);
+      actions.push({ actionType: 'dividend', symbol, amount: shares, price, cash: before.cash });
+      received.push({ symbol, exDate, shares, perShare, cash });
     }
-    const { exDate, paid: perShare } = dividend;
-    const { portfolio, shares, cash } = payDividend(before, { symbol, perShare });
-    before = portfolio;
-    actions.push({
-      actionType: 'dividend',
-      symbol,
-      amount: shares,
-      price: dividendOn(1, perShare),
-      cash: before.cash,
-    });
-    received.push({ symbol, exDate, shares, perShare, cash });
   }
-  return { actions, received, portfolio: before };
+  return { actions, received, exchanged, stated: stateMarks(exchanged, market), portfolio: before };
 }
 
 /** One thing that happened to a holding before a session. */
-export type MorningEvent<Split, Dividend> =
-  | { split: Split; dividend?: never }
-  | { dividend: Dividend; split?: never };
+export type MorningEvent<Split, Dividend, Exchange = never> =
+  | { split: Split; dividend?: never; exchange?: never }
+  | { dividend: Dividend; split?: never; exchange?: never }
+  | { exchange: Exchange; split?: never; dividend?: never };
 
 /**
- * Splits and dividends, each in order of their dates, as one list: on one day, dividends come
- * before splits.
+ * Splits, dividends and exchanges, each in order of their dates, as one list: on one day, dividends
+ * come before splits, and exchanges last.
  */
 export function mergeMorningEvents<
   Split extends { date: CalendarDate },
   Dividend extends { exDate: CalendarDate },
->(splits: readonly Split[], dividends: readonly Dividend[]): MorningEvent<Split, Dividend>[] {
+  Exchange extends { date: CalendarDate } = never,
+>(
+  splits: readonly Split[],
+  dividends: readonly Dividend[],
+  exchanges: readonly Exchange[] = [],
+): MorningEvent<Split, Dividend, Exchange>[] {
   const events = [
     ...dividends.map((dividend) => ({ date: dividend.exDate, dividend })),
     ...splits.map((split) => ({ date: split.date, split })),
+    ...exchanges.map((exchange) => ({ date: exchange.date, exchange })),
   ];
   return events.sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
 }
@@ -91,6 +118,138 @@ function splitHolding(
     Math.round(currentMark(market, symbol) * splitRatio(own, date)) || LEAST_PRICE,
   );
   return { price, ...applySplit(before, { symbol, numerator, denominator, price }) };
+}
+
+/** What became of a holding on the date of an exchange. */
+export interface ExchangedHolding {
+  readonly symbol: string;
+  readonly date: CalendarDate;
+  readonly shares: number;
+  /** Whether the old shares are still held. */
+  readonly remains: boolean;
+  /** Per old share, in 1/1,000,000 dollar, and for all of them; fractions of shares come on top. */
+  readonly perShare: number;
+  readonly cash: Money;
+  readonly brought: readonly BroughtShares[];
+}
+
+interface BroughtShares {
+  readonly symbol: string;
+  readonly shares: number;
+  /** New shares for one old share. */
+  readonly ratio: number;
+  /** That of its fraction; null where none is known. */
+  readonly price: Money | null;
+  /** Whether a fraction was left for which there is no price. */
+  readonly isLost: boolean;
+}
+
+function stateMarks(
+  exchanged: readonly ExchangedHolding[],
+  market: Market,
+): ReadonlyMap<string, Mark> {
+  const marks = new Map<string, Mark>();
+  for (const { symbol: old, remains, perShare, brought } of exchanged) {
+    const before = market.knownMark(old) ?? marks.get(old);
+    for (const { symbol, ratio, price } of brought) {
+      if (price !== null || before === undefined) continue;
+      const left = remains ? 0 : Math.max(0, before.price - dividendOn(1, perShare));
+      marks.set(symbol, { price: money(Math.round(left / ratio)), date: before.date });
+    }
+  }
+  return marks;
+}
+
+/** Cash is that of a dividend; shares are whole, their fraction in cash at the session's mark. */
+function exchangeHolding(
+  before: Portfolio,
+  rows: readonly StoredExchange[],
+  { splits, market }: { splits: readonly Split[]; market: Market },
+) {
+  const [{ symbol, date } = assert.fail('an exchange has a row')] = rows;
+  const shares = heldQuantity(before, symbol);
+  const remains = rows.every((row) => row.remains === 1);
+  const perRow = rows.map(({ cash, splits: converting }) =>
+    cashPerShare({ cash, basis: 'as_paid', splits: converting }),
+  );
+  const perShare = perRow.reduce((sum, own) => sum + own, 0);
+  const cash = money(perRow.reduce((sum, own) => sum + dividendOn(shares, own), 0));
+  const left = remains ? 0 : shares;
+  let portfolio = addShares(before, symbol, -left, cash);
+  const price = dividendOn(1, perShare);
+  const actions: Action[] = [
+    { actionType: 'exchange', symbol, amount: left, price, cash: portfolio.cash },
+  ];
+  const brought: BroughtShares[] = [];
+  for (const row of rows) {
+    if (row.into === '') continue;
+    const [numerator, denominator] = exchangeRatio(row);
+    const parts = BigInt(shares) * numerator;
+    const whole = Number(parts / denominator);
+    if (!Number.isSafeInteger(whole))
+      throw new TooLarge(`Cannot exchange ${shares} ${symbol} into ${row.into}: too many shares`);
+    const mark = market.knownMark(row.into)?.price ?? null;
+    const own = splits.filter((split) => split.symbol === row.into);
+    const paid =
+      mark === null ? null : money(Math.round(mark * splitRatio(own, date)) || LEAST_PRICE);
+    const rest = parts % denominator;
+    const fraction =
+      paid === null ? 0n : (2n * rest * BigInt(paid) + denominator) / (2n * denominator);
+    portfolio = addShares(portfolio, row.into, whole, money(Number(fraction)));
+    actions.push({
+      ...{ actionType: 'received', symbol: row.into, amount: whole },
+      ...{ price: paid, cash: portfolio.cash },
+    });
+    const ratio = sharesPerOld(row);
+    const isLost = paid === null && rest > 0n;
+    brought.push({ symbol: row.into, shares: whole, ratio, price: paid, isLost });
+  }
+  return {
+    portfolio,
+    actions,
+    exchanged: { symbol, date, shares, remains, perShare, cash, brought },
+  };
+}
+
+function addShares(
+  { cash, holdings }: Portfolio,
+  symbol: string,
+  added: number,
+  paid: Money,
+): Portfolio {
+  const changed = new Map(holdings);
+  const quantity = (holdings.get(symbol) ?? 0) + added;
+  if (quantity === 0) changed.delete(symbol);
+  else changed.set(symbol, quantity);
+  return { cash: money(cash + paid), holdings: changed };
+}
+
+/** New shares for an old one. */
+export function sharesPerOld(row: StoredExchange): number {
+  const [newShares, oldShares] = exchangeRatio(row);
+  return Number(newShares) / Number(oldShares);
+}
+
+/** New shares for old ones, in the shares of both series: converted by the splits since. */
+export function exchangeRatio({
+  numerator,
+  denominator,
+  splits,
+  intoSplits,
+}: StoredExchange): [numerator: bigint, denominator: bigint] {
+  const [oldTimes, oldBy] = splitFactors(splits);
+  const [newTimes, newBy] = splitFactors(intoSplits);
+  return [BigInt(numerator ?? 0) * newTimes * oldBy, BigInt(denominator ?? 1) * newBy * oldTimes];
+}
+
+/** New and old shares over some splits. */
+function splitFactors(splits: string): [newShares: bigint, oldShares: bigint] {
+  let [newShares, oldShares] = [1n, 1n];
+  for (const [, numerator, denominator] of splits.matchAll(/(\d+):(\d+)/g)) {
+    newShares *= BigInt(String(numerator));
+    oldShares *= BigInt(String(denominator));
+  }
+  return [newShares, oldShares];
 }
 
 /** 1/1,000,000 dollar in one unit of `Money`. */
@@ -119,11 +278,7 @@ export function cashPerShare(terms: DividendTerms): number {
 
 /** Cash per share for reports: rounded where it is too large to be exact. */
 export function approximateCashPerShare({ cash, basis, splits }: DividendTerms): number {
-  let [newShares, oldShares] = [1n, 1n];
-  for (const [, numerator, denominator] of splits.matchAll(/(\d+):(\d+)/g)) {
-    newShares *= BigInt(String(numerator));
-    oldShares *= BigInt(String(denominator));
-  }
+  const [newShares, oldShares] = splitFactors(splits);
   const [times, by] = basis === 'split_adjusted' ? [newShares, oldShares] : [oldShares, newShares];
   return Number(dividedHalfEven(BigInt(cash) * times, by));
 }

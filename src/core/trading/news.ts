@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { type CalendarDate, utcDate, isCalendarDate } from '#time/calendar.ts';
+import { type CalendarDate, isCalendarDate, utcDate, zonedInstant } from '#time/calendar.ts';
+import type { MarketRules } from '#domain/market-rules.ts';
 import { type HttpFailure, httpRequest, type HttpResponse } from '#network/http-client.ts';
 import { asObject, tryParse } from '#json/json.ts';
 import { secretHider, redactSecrets } from '#text/secrets.ts';
@@ -74,6 +75,18 @@ const resultSchema = v.object({
   publishedTime: v.nullish(v.unknown()),
 });
 type SearchResult = v.InferOutput<typeof resultSchema>;
+
+/**
+ * The date before which news is out when a session begins: its own or, where it begins while the
+ * day before is not over in UTC, in which news is dated, the day before.
+ */
+export function newsEnd(
+  { opens, time_zone: zone }: Pick<MarketRules, 'opens' | 'time_zone'>,
+  date: CalendarDate,
+): CalendarDate {
+  const opening = utcDate(zonedInstant(zone, date, opens));
+  return opening < date ? opening : date;
+}
 
 /**
  * Opens the news of a morning, found through Jina's search. A failed search is not retried: the

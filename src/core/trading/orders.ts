@@ -2,16 +2,16 @@ import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { type Money, money, toDollars } from '#money/money.ts';
 import type { Side } from '#database/decisions.ts';
 import {
-  type Board,
+  allowedLotsText,
   findBoard,
   isWholeLots,
-  lotsText,
-  type MarketRules,
+  lotsWithin,
   marketRules,
   wholeLots,
 } from '#domain/market-rules.ts';
 import { asPercent } from '#text/sentences.ts';
 import { currentMark, type Market } from './market.ts';
+import { limitReason } from './price-limit.ts';
 import {
   type Action,
   affordableShares,
@@ -45,35 +45,26 @@ interface Unfilled extends PlacedOrder {
 export function takeOrder(
   day: TradingDay,
   side: Side,
-  { symbol, amount }: { symbol: string; amount: number },
+  { symbol, amount: ordered }: { symbol: string; amount: number },
 ): Reply<ToolResult<Side>> {
-  const { universe, portfolio, rules, isOpenHidden, placed, expected: before } = day;
+  const { rules, isOpenHidden, expected: before } = day;
   const { costs } = rules;
-  if (side === 'buy' && !universe.has(symbol))
-    return { refusal: `Cannot buy ${symbol}: it is not among the symbols that can be traded.` };
-  const held = heldQuantity(portfolio, symbol);
-  if (side === 'sell' && held === 0) return { refusal: `Cannot sell ${symbol}: none is held.` };
-  const price = decidingPrice(day, symbol);
-  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${noPriceReason(day)}` };
   const board = findBoard(rules, symbol);
-  if (!isWholeLots(board, { side, amount, held }))
-    return {
-      refusal: `Cannot ${side} ${amount} ${symbol}: ${allowedLotsText(board, side, amount)}.`,
-    };
-  const leaving = placed
-    .filter((order) => order.side === 'sell' && order.symbol === symbol)
-    .reduce((sum, order) => sum + order.amount, 0);
-  // Shares that an order of today would buy cannot be sold today.
-  if (isOpenHidden && side === 'sell' && amount > held - leaving) {
-    const words = leaving === 0 ? '' : `, ${leaving} of them in orders already`;
-    return { refusal: `Cannot sell ${amount} ${symbol}: ${held} are held${words}` };
-  }
-  const order = { symbol, amount, price: fillPrice(price, side, costs), costs };
+  const held = heldQuantity(day.portfolio, symbol);
+  // Who is asked once cannot order again.
+  const isOnly = day.decider?.by === 'one_answer';
+  const amount = (isOnly && lotsWithin(board, { side, amount: ordered, held })) || ordered;
+  const price = decidingPrice(day, symbol);
+  const untradable = findObstacle(day, side, { symbol, amount });
+  if (untradable !== null) return { refusal: untradable };
+  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${noPriceReason(day, symbol)}` };
+  const order = { symbol, amount, price: fillPrice(price, side, costs), costs, board };
   const violation = findLimitViolation(day, before, { ...order, side, decidingPrice: price });
   if (violation !== null) return { refusal: violation };
   const fill = side === 'buy' ? buy : sell;
   const { portfolio: after, refusal } = fill(before, order);
   if (refusal !== undefined) return { refusal };
+  const cut = amount < ordered && { cut: `${ordered} were ordered; ${amount} are whole lots` };
   if (isOpenHidden)
     return {
       orders: [{ side, symbol, amount }],
@@ -82,11 +73,12 @@ export function takeOrder(
         placed: side,
         symbol,
         amount,
+        ...cut,
         at_previous_close: toDollars(price),
         cash_left: toDollars(after.cash),
       },
     };
-  const commission = commissionOn(money(amount * order.price), costs);
+  const commission = commissionOn(money(amount * order.price), side, costs);
   const action = { actionType: side, symbol, amount, price: order.price, cash: after.cash };
   return {
     orders: [{ side, symbol, amount, action }],
@@ -95,6 +87,7 @@ export function takeOrder(
       executed: side,
       symbol,
       amount,
+      ...cut,
       price: toDollars(order.price),
       ...(commission > 0 && { commission: toDollars(commission) }),
       cash: toDollars(after.cash),
@@ -103,14 +96,65 @@ export function takeOrder(
   };
 }
 
+/** Why a symbol, or so many of its shares, cannot be traded, whatever limits and cash are; or null. */
+function findObstacle(
+  day: TradingDay,
+  side: Side,
+  { symbol, amount }: { symbol: string; amount: number },
+): string | null {
+  const { universe, portfolio, rules, isOpenHidden, placed } = day;
+  if (side === 'buy' && !universe.has(symbol))
+    return `Cannot buy ${symbol}: it is not among the symbols that can be traded.`;
+  const held = heldQuantity(portfolio, symbol);
+  if (side === 'sell' && held === 0) return `Cannot sell ${symbol}: none is held.`;
+  if (decidingPrice(day, symbol) === null)
+    return `Cannot ${side} ${symbol}: ${noPriceReason(day, symbol)}`;
+  const limit = isOpenHidden ? null : limitReason(day.market, rules, { side, symbol });
+  if (limit !== null) return `Cannot ${side} ${symbol}: ${limit}.`;
+  const board = findBoard(rules, symbol);
+  const order = { side, amount, held };
+  const refused = (words: string) => `Cannot ${side} ${amount} ${symbol}: ${words}`;
+  if (!isWholeLots(board, order)) return refused(`${allowedLotsText(board, order)}.`);
+  if (side === 'buy') return null;
+  const leaving = placed
+    .filter((other) => other.side === 'sell' && other.symbol === symbol)
+    .reduce((sum, other) => sum + other.amount, 0);
+  // Shares that an order of today would buy cannot be sold today.
+  if (isOpenHidden && amount > held - leaving) {
+    const words = leaving === 0 ? '' : `, ${leaving} of them in orders already`;
+    return refused(`${held} are held${words}`);
+  }
+  const bought = rules.sell_same_day ? 0 : day.bought(symbol);
+  if (bought === 0 || amount > held || amount <= held - bought - leaving) return null;
+  const most = lotsWithin(board, { ...order, amount: held - bought - leaving });
+  const rest = most === 0 ? 'none' : `at most ${most}`;
+  const isReceived = day.exchanged.some(({ brought }) =>
+    brought.some((own) => own.symbol === symbol),
+  );
+  const how = isReceived ? 'bought or received' : 'bought';
+  return refused(
+    `${bought} of the ${held} held were ${how} today, and cannot be sold before the next session; ${rest} can be sold.`,
+  );
+}
+
 /** The price by which a model decides; null without one. */
 export function decidingPrice({ market, isOpenHidden }: TradingDay, symbol: string): Money | null {
   const { open, previousClose } = market.quote(symbol);
   return isOpenHidden ? previousClose : open;
 }
 
-export function noPriceReason({ market, isOpenHidden }: TradingDay): string {
-  return `it has ${isOpenHidden ? 'no previous close' : `no price on ${market.date}`}.`;
+export function noPriceReason(day: TradingDay, symbol: string): string {
+  return `${day.isOpenHidden ? 'it has no previous close' : unpricedReason(day, symbol)}.`;
+}
+
+/** Since the second version of the wording with the date of the last close. */
+function unpricedReason(
+  { market, wording }: Pick<TradingDay, 'market' | 'wording'>,
+  symbol: string,
+): string {
+  const { previousDate } = market.quote(symbol);
+  const last = wording < 2 || previousDate === null ? '' : `; its last close is of ${previousDate}`;
+  return `it has no price on ${market.date}${last}`;
 }
 
 export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Market): bigint {
@@ -198,13 +242,6 @@ function purchasableText(shares: number): string {
   return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
 }
 
-function allowedLotsText(board: Board, side: Side, amount: number): string {
-  if (side === 'sell') return `a sale is of ${board.step} shares or a multiple, or of all`;
-  const below = wholeLots(board, amount);
-  const above = below === 0 ? board.minimum : below + board.step;
-  return `a purchase is of ${lotsText(board)}; ${below === 0 ? '' : `${below} or `}${above} can be bought`;
-}
-
 /**
  * Fills orders at the open: all sales in the order in which they were placed, then all purchases. A
  * purchase that cash does not cover fills for as many shares as it pays. Of each order the trade,
@@ -213,8 +250,9 @@ function allowedLotsText(board: Board, side: Side, amount: number): string {
 export function fillOrders<Waiting extends PlacedOrder>(
   start: Portfolio,
   placed: readonly Waiting[],
-  { market, rules }: { market: Market; rules: MarketRules },
+  terms: Pick<TradingDay, 'market' | 'rules' | 'wording'>,
 ) {
+  const { market, rules } = terms;
   const salesFirst = placed.toSorted(
     (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
   );
@@ -224,8 +262,9 @@ export function fillOrders<Waiting extends PlacedOrder>(
     const { side, symbol, amount } = order;
     const { open } = market.quote(symbol);
     const price = open && fillPrice(open, side, costs);
+    const limit = limitReason(market, rules, order);
     let action: Action | null = null;
-    if (price !== null) {
+    if (price !== null && limit === null) {
       const most = affordableShares(portfolio.cash, price, costs);
       const lots = wholeLots(findBoard(rules, symbol), Math.min(amount, most));
       const shares = side === 'sell' ? amount : lots;
@@ -235,7 +274,7 @@ export function fillOrders<Waiting extends PlacedOrder>(
       action = after ? { actionType: side, ...fill, cash: after.cash } : null;
     }
     const filled = action?.amount ?? 0;
-    const reason = price === null ? `it has no price on ${market.date}` : 'not enough cash';
+    const reason = price === null ? unpricedReason(terms, symbol) : (limit ?? 'not enough cash');
     const told = { side, symbol, amount, filled, price: price && toDollars(price), reason };
     return { order, action, unfilled: filled < amount ? told : null };
   });

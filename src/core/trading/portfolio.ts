@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TradingCosts } from '#domain/market-rules.ts';
+import { type Board, type TradingCosts, wholeLots } from '#domain/market-rules.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
 import type { Split } from '#database/market-queries.ts';
 import { formatDollars, fromDollars, type Money, money, TooLarge } from '#money/money.ts';
@@ -19,11 +19,14 @@ export interface Action {
   readonly symbol: string;
   /**
    * Shares; for a split, how many were added (negative in a reverse split); for a dividend, how
-   * many it was paid on.
+   * many it was paid on; for an exchange, how many left.
    */
   readonly amount: number;
-  /** Per share; for a dividend, the cash. */
-  readonly price: Money;
+  /**
+   * Per share; for a dividend and an exchange, the cash; of shares that an exchange brought, that of
+   * their fraction, null where none is known.
+   */
+  readonly price: Money | null;
   /** Cash after the action. */
   readonly cash: Money;
 }
@@ -34,6 +37,8 @@ interface PricedOrder {
   amount: number;
   price: Money;
   costs: TradingCosts;
+  /** Single shares where it is left out. */
+  board?: Board;
 }
 
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
@@ -45,7 +50,7 @@ export function buy(portfolio: Portfolio, order: PricedOrder): Execution {
   // Compared by division, so that no order, however large, exceeds exact integers.
   if (amount > Math.floor(portfolio.cash / price))
     return { refusal: unaffordableReason(portfolio.cash, order, null) };
-  const commission = commissionOn(money(amount * price), costs);
+  const commission = commissionOn(money(amount * price), 'buy', costs);
   const cash = portfolio.cash - amount * price - commission;
   if (cash < 0) return { refusal: unaffordableReason(portfolio.cash, order, commission) };
   return {
@@ -61,16 +66,17 @@ export function buy(portfolio: Portfolio, order: PricedOrder): Execution {
  * the order, if it fits a number.
  */
 function unaffordableReason(cash: Money, order: PricedOrder, commission: Money | null): string {
-  const { symbol, amount, price, costs } = order;
+  const { symbol, amount, price, costs, board } = order;
+  const paid = affordableShares(cash, price, costs);
   const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
   const withCommission =
     commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
-  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${affordableShares(cash, price, costs)}`;
+  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${board ? wholeLots(board, paid) : paid}`;
 }
 
 export function affordableShares(cash: Money, price: Money, costs: TradingCosts): number {
   const isPaid = (shares: number) =>
-    shares * price + commissionOn(money(shares * price), costs) <= cash;
+    shares * price + commissionOn(money(shares * price), 'buy', costs) <= cash;
   let [least, most] = [0, Math.floor(cash / price)];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
@@ -91,7 +97,7 @@ export function sell(
       refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held`,
     };
   const proceeds = money(amount * price);
-  const commission = commissionOn(proceeds, costs);
+  const commission = commissionOn(proceeds, 'sell', costs);
   const cash = portfolio.cash + proceeds - commission;
   if (cash < 0) {
     const order = `${amount} ${symbol} at ${formatDollars(price)}`;
@@ -202,13 +208,17 @@ export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: Tr
 }
 
 /**
- * The commission on an order, rounded up to 1/10000 dollar. `traded` is shares times fill price.
+ * The commission on an order and the tax on a sale, each part rounded up to 1/10000. `traded` is
+ * shares times fill price.
  */
 export function commissionOn(
   traded: Money,
-  { commissionPerTrade, commissionBps }: TradingCosts,
+  side: 'buy' | 'sell',
+  { commissionPerTrade, commissionBps, minCommission, sellTaxBps }: TradingCosts,
 ): Money {
-  return money(fromDollars(commissionPerTrade) + shareRoundedUp(traded, commissionBps));
+  const commission = fromDollars(commissionPerTrade) + shareRoundedUp(traded, commissionBps);
+  const tax = side === 'sell' ? shareRoundedUp(traded, sellTaxBps) : 0;
+  return money(Math.max(fromDollars(minCommission), commission) + tax);
 }
 
 /** Share of an amount, in integers: floating-point numbers would round. */

@@ -116,7 +116,7 @@ function createOrderRunner(start: TradingDay) {
 
 /**
  * What differs from its target, in the order of the symbols. A target is the weight times the value
- * of the portfolio before the first order, in whole shares.
+ * of the portfolio before the first order, in whole shares and rounded down to the steps of a lot.
  */
 function targetOrders(
   day: TradingDay,
@@ -140,15 +140,16 @@ function targetOrders(
     const part = weights.get(symbol) ?? 0n;
     const price = decidingPrice(day, symbol);
     if (price === null) {
-      if (held > 0n || part > 0n) refuse(`Cannot trade ${symbol}: ${noPriceReason(day)}`, symbol);
+      if (held > 0n || part > 0n)
+        refuse(`Cannot trade ${symbol}: ${noPriceReason(day, symbol)}`, symbol);
       return [];
     }
-    const lack = (part * value) / (whole * BigInt(price)) - held;
-    if (lack === 0n) return [];
-    const side = lack < 0n ? 'sell' : 'buy';
-    const step = BigInt(findBoard(day.rules, symbol).step);
-    const amount = lack > 0n ? lack : part === 0n ? held : -lack - (-lack % step);
-    return amount === 0n ? [] : [{ symbol, side, amount, price, value: amount * BigInt(price) }];
+    const shares = (part * value) / (whole * BigInt(price));
+    const target = shares - (shares % BigInt(findBoard(day.rules, symbol).step));
+    if (target === held) return [];
+    const [side, amount] =
+      target < held ? (['sell', held - target] as const) : (['buy', target - held] as const);
+    return [{ symbol, side, amount, price, value: amount * BigInt(price) }];
   });
 }
 

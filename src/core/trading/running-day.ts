@@ -1,3 +1,5 @@
+import type { ExchangedHolding } from './morning.ts';
+import assert from 'node:assert/strict';
 import { WORDING, type Wording } from '#agent/prompt.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import type { AnswerFault } from '#domain/vocabulary.ts';
@@ -6,7 +8,7 @@ import { membersOn } from '#settings/members.ts';
 import { cutWords, type DecisionRow, NO_TRADE } from '#database/decisions.ts';
 import type { ToolUsageRow } from '#database/sessions.ts';
 import type { Answer, ToolCall, ToolMessage } from '#wire/protocol.ts';
-import { hideOpen, type Market } from './market.ts';
+import { hideOpen, type Market, withMarks } from './market.ts';
 import { resolveDecider } from './decision.ts';
 import { type OfferedDocuments, openDocuments } from './morning-documents.ts';
 import type { NewsResult, NewsSearch } from './news.ts';
@@ -74,7 +76,7 @@ export function knownMarket({
   return isOpenHidden ? hideOpen(market) : market;
 }
 
-/** A day in the morning: splits applied, dividends paid, nothing called yet. */
+/** A day in the morning: splits applied, dividends paid, holdings exchanged, nothing called yet. */
 export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   const { startDate, startPortfolio, morning } = start;
   const { market, universe, offered, hasNotes, rules, members = [], documents = null } = terms;
@@ -86,7 +88,7 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   const play: RunningDay = {
     wording: WORDING,
     ...terms,
-    market: knownMarket(terms),
+    market: terms.isOpenHidden ? withMarks(knownMarket(terms), morning.stated) : knownMarket(terms),
     fillMarket: market,
     documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
     confidence: null,
@@ -97,12 +99,14 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
+    bought: (symbol) => addedToday(symbol, actions, morning.exchanged),
     get orders() {
       return decisions.filter(isTrade).length + placed.length;
     },
     unfilled: start.startUnfilled,
     left: before.filter((symbol) => !universe.has(symbol)),
     received: morning.received,
+    exchanged: morning.exchanged,
     get note() {
       return hasNotes ? play.currentNote : undefined;
     },
@@ -111,6 +115,21 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   };
   assertSoundPortfolio(play.portfolio);
   return play;
+}
+
+/** Shares of purchases and exchanges; those of a rename were held before under another name. */
+function addedToday(
+  symbol: string,
+  actions: readonly Action[],
+  exchanged: readonly ExchangedHolding[],
+): number {
+  const bought = actions.flatMap((own) =>
+    own.actionType === 'buy' && own.symbol === symbol ? own.amount : [],
+  );
+  const received = exchanged
+    .filter(({ remains, perShare, brought }) => remains || perShare > 0 || brought[0]?.ratio !== 1)
+    .flatMap(({ brought }) => brought.flatMap((own) => (own.symbol === symbol ? own.shares : [])));
+  return [...bought, ...received].reduce((sum, shares) => sum + shares, 0);
 }
 
 const isTrade = ({ action_id: action }: DecisionRow) => action !== null;
@@ -133,8 +152,9 @@ export function computeDayEnd({
   fillMarket: market,
   rules,
   isOpenHidden,
+  wording,
 }: RunningDay): DayEnd {
-  const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules });
+  const { fills: filled, portfolio } = fillOrders(start, placed, { market, rules, wording });
   assertSoundPortfolio(portfolio);
   const end = { actions: [...before], decisions: [...taken], placed: [] };
   for (const { order, action, unfilled } of filled) {
@@ -145,7 +165,7 @@ export function computeDayEnd({
   const { actions, decisions } = end;
   if (!decisions.some(isTrade)) decisions.push(NO_TRADE);
   const fills = actions.slice(before.length).map(({ actionType: side, symbol, amount, price }) => {
-    return { side, symbol, amount, price: toDollars(price) };
+    return { side, symbol, amount, price: toDollars(price ?? assert.fail('an order has a price')) };
   });
   const unfilled = filled.flatMap((one) => one.unfilled ?? []);
   return {

@@ -1,3 +1,5 @@
+import { addWarnings } from '#database/job-queries.ts';
+import type { MorningLedger } from './morning.ts';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { WORDING } from '#agent/prompt.ts';
 import { timestamp } from '#time/calendar.ts';
@@ -335,7 +337,7 @@ function writeEnd(state: SessionState, outcome: Outcome): void {
     fills === null ? [] : [{ role: 'tool', toolName: FILLS_MESSAGE, content: fills }];
   appendMessages(database, sessionId, { firstIndex, messages, timestamp: completedAt });
   const totalMessages = firstIndex + messages.length;
-  const evidence = gatherEvidence(atCommit, { ...state, actions });
+  const evidence = gatherEvidence(atCommit, { ...state, actions, portfolio });
   const positions = buildPositions({ ...state, actions, portfolio }, closingMarks(evidence));
   commitSession(
     database,
@@ -356,4 +358,14 @@ function writeEnd(state: SessionState, outcome: Outcome): void {
       completedAt,
     },
   );
+  addWarnings(database, modelDay.jobId, [...lostFractions(day.exchanged)]);
+}
+
+/** Once for all models, which hold them together. */
+function* lostFractions(exchanged: MorningLedger['exchanged']): Generator<string> {
+  for (const { symbol, date, brought } of exchanged)
+    for (const { symbol: into, isLost } of brought)
+      if (isLost)
+        yield `Fractions of ${into} that the exchange of ${symbol} on ${date} brought had no price, and are lost: ` +
+          `import the prices of ${into} from before it, and run its model-days again`;
 }

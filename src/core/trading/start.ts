@@ -2,6 +2,7 @@ import { type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
 import { type ClosingState, latestActiveDayBefore } from '#database/active-days.ts';
 import type { Database } from '#database/database.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
+import { exchangesBetween, type StoredExchange } from '#database/exchanges.ts';
 import type { KnownDividend } from '#database/evidence.ts';
 import {
   insertSession,
@@ -31,11 +32,14 @@ export interface DayStart {
   readonly startValue: Money;
   /** The date of the day it starts from; null for the initial cash. */
   readonly startDate: CalendarDate | null;
-  /** Before splits and dividends. */
+  /** Before splits, dividends and exchanges. */
   readonly startPortfolio: Portfolio;
   /** The splits and dividends since then of its holdings, in order, and their effects. */
   readonly knownSplits: readonly Split[];
   readonly knownDividends: readonly KnownDividend[];
+  readonly knownExchanges: readonly StoredExchange[];
+  /** Since when each symbol may be held: that of the start, or the date of its arrival. */
+  readonly heldSince: ReadonlyMap<string, CalendarDate>;
   readonly morning: MorningLedger;
   /** The model's note as it was at the end of that day; null without one. */
   readonly startNote: string | null;
@@ -85,19 +89,38 @@ export function computeDayStart(
   const held = past?.holdings.map(({ symbol, quantity }) => [symbol, quantity] as const);
   const startPortfolio = { cash: past?.cash ?? initialCash, holdings: new Map(held) };
   const since = { after: startDate ?? market.date, upTo: market.date };
-  const symbols = [...startPortfolio.holdings.keys()];
-  const knownSplits = splitsBetween(market.prices, symbols, since);
-  const dividends = paysDividends ? dividendsBetween(market.prices, symbols, since) : [];
+  const initial = [...startPortfolio.holdings.keys()];
+  const knownExchanges = exchangesBetween(market.prices, initial, since);
+  const heldSince = new Map(initial.map((symbol) => [symbol, since.after]));
+  for (const { into, date } of knownExchanges)
+    if (into !== '' && !heldSince.has(into)) heldSince.set(into, date);
+  const symbols = [...heldSince.keys()];
+  // What arrives gets those of later dates only.
+  const isSince = (symbol: string, date: CalendarDate) => date > (heldSince.get(symbol) ?? '');
+  const knownSplits = splitsBetween(market.prices, symbols, since).filter(({ symbol, date }) =>
+    isSince(symbol, date),
+  );
+  const dividends = paysDividends
+    ? dividendsBetween(market.prices, symbols, since).filter(({ symbol, exDate }) =>
+        isSince(symbol, exDate),
+      )
+    : [];
   const knownDividends = dividends.map((dividend) => {
     return { ...dividend, paid: cashPerShare(dividend) };
   });
-  const events = { splits: knownSplits, dividends: knownDividends };
+  const events = {
+    splits: knownSplits,
+    dividends: knownDividends,
+    exchanges: knownExchanges,
+  };
   return {
     startValue: past?.portfolioValue ?? initialCash,
     startDate,
     startPortfolio,
     knownSplits,
     knownDividends,
+    knownExchanges,
+    heldSince,
     morning: applyCorporateActions(startPortfolio, events, market),
     startNote: past?.note ?? null,
     startUnfilled: JSON.parse(past?.unfilled ?? '[]'),

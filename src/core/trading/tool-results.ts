@@ -18,6 +18,7 @@ const ordered = { symbol: text, amount: number };
 const executed = shape('ExecutedOrder', {
   executed: side,
   ...ordered,
+  cut: v.optional(text),
   price: number,
   commission: perhaps,
   cash: number,
@@ -27,6 +28,7 @@ const executed = shape('ExecutedOrder', {
 const placed = shape('PlacedOrder', {
   placed: side,
   ...ordered,
+  cut: v.optional(text),
   at_previous_close: number,
   cash_left: number,
 });

@@ -150,7 +150,7 @@ export const DECISION: ToolDescription = {
 };
 
 /** The tools as each version of the wording has them. */
-const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools };
+const toolsByWording: Record<Wording, readonly Tool[]> = { 1: tools, 2: tools };
 
 export function toolDescriptions(day: TradingDay): ToolDescription[] {
   return dayTools(day).map(({ name, description, hidden, parameters }) => ({

@@ -9,7 +9,7 @@ import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './morning-documents.ts';
 import { currentMark, type Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import type { ReceivedDividend } from './morning.ts';
+import type { ReceivedDividend, ExchangedHolding } from './morning.ts';
 import {
   type Action,
   requireMark,
@@ -54,6 +54,7 @@ export interface TradingDay extends OrderTerms {
   readonly documents: Documents | null;
   readonly portfolio: Portfolio;
   readonly received: readonly ReceivedDividend[];
+  readonly exchanged: readonly ExchangedHolding[];
   /**
    * The model's note from an earlier day; null without one, undefined when it may not keep notes.
    */
@@ -66,6 +67,8 @@ export interface TradingDay extends OrderTerms {
   readonly placed: readonly PlacedOrder[];
   /** The portfolio as if they filled at previous closes; the portfolio without a hidden open. */
   readonly expected: Portfolio;
+  /** How many shares of a symbol were bought today, or came by an exchange. */
+  readonly bought: (symbol: string) => number;
   /** How many orders were executed or placed so far. */
   readonly orders: number;
   /** How many orders of rebalances were refused so far. */
@@ -105,17 +108,20 @@ export type Reply<Result = Json> =
  * What the model reads in the morning: the same cash, holdings and opens that its tools will use.
  */
 export function createBrief(day: TradingDay): Brief {
-  const { market, universe, portfolio, received, rules, note } = day;
-  const { isOpenHidden, limits, unfilled, left, documents, decider } = day;
+  const { market, universe, portfolio, received, exchanged, rules, note } = day;
+  const { isOpenHidden, limits, unfilled, left, documents, decider, wording } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
     const { open, previousClose } = market.quote(symbol);
     return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
   });
+  const unpriced = wording < 2 ? [] : findUnpriced(day, symbols);
   return {
     date: market.date,
     ...describePortfolio(day),
     ...(received.length > 0 && { dividends: received.map(describeDividend) }),
+    ...(exchanged.length > 0 && { exchanges: exchanged.map(describeExchange) }),
+    ...(unpriced.length > 0 && { unpriced }),
     quotes,
     rules,
     ...(note !== undefined && { note }),
@@ -134,6 +140,28 @@ export function createBrief(day: TradingDay): Brief {
             },
     }),
   };
+}
+
+/**
+ * What is held without a price on this morning and the trading day before it, with its last close.
+ * While today is not known, these are the last two trading days before it. A day counts on which
+ * another symbol traded.
+ */
+function findUnpriced(
+  { market, portfolio, isOpenHidden }: TradingDay,
+  symbols: readonly string[],
+): { symbol: string; lastClose: string }[] {
+  return [...portfolio.holdings.keys()].sort().flatMap((symbol) => {
+    const { open, previousDate } = market.quote(symbol);
+    const [bar] = open === null ? market.bars(symbol, 1) : [];
+    if (bar === undefined || previousDate === null) return [];
+    const hasTraded = (other: string) => {
+      if ((market.quote(other).previousDate ?? '') <= bar.date) return false;
+      const [first, second] = isOpenHidden ? market.bars(other, 2) : [];
+      return !isOpenHidden || (second !== undefined && (first?.date ?? '') > bar.date);
+    };
+    return symbols.some(hasTraded) ? [{ symbol, lastClose: previousDate }] : [];
+  });
 }
 
 const CLOSE_DAYS = 20;
@@ -157,6 +185,17 @@ function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
 
 function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDividend) {
   return { symbol, exDate, shares, cashPerShare: perShare / 1_000_000, cash: toDollars(cash) };
+}
+
+function describeExchange({ brought, perShare, cash, ...own }: ExchangedHolding) {
+  return {
+    ...own,
+    cashPerShare: perShare / 1_000_000,
+    cash: toDollars(cash),
+    received: brought.map(({ symbol, ratio, shares, isLost: isFractionLost }) => {
+      return { symbol, perShare: ratio, shares, isFractionLost };
+    }),
+  };
 }
 
 /**

@@ -145,6 +145,18 @@ function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow
       columns: { cash_e6: cash, basis, splits, paid_e6: paid },
       symbols: [symbol],
     })),
+    ...evidence.exchanges.map(({ symbol, date, into, splits, intoSplits, ...own }) => ({
+      name: `session_exchanges ${symbol} ${date} ${into}`,
+      columns: {
+        cash_e6: own.cash,
+        numerator: own.numerator,
+        denominator: own.denominator,
+        remains: own.remains,
+        splits,
+        into_splits: intoSplits,
+      },
+      symbols: [symbol],
+    })),
     ...documents.map(({ id, digest }) => ({
       name: `document ${quote(id)}`,
       columns: { digest },

@@ -245,7 +245,7 @@ export function emptyAuditReport() {
     /** Results of tools that came from outside, which are taken from the record. */
     fromOutside: 0,
     damage: [] as string[],
-    /** Those whose start, prices, splits or dividends have changed since: these are no errors. */
+    /** Those whose start, prices, splits, dividends or exchanges have changed since: these are no errors. */
     stale,
   };
 }

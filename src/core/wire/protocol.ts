@@ -1,3 +1,4 @@
+import type { ExchangedShares, PaidDividend } from './morning-events.ts';
 import * as v from 'valibot';
 import type { MarketRules } from '#domain/market-rules.ts';
 import type { Limits } from '#settings/configuration-schema.ts';
@@ -58,17 +59,15 @@ export interface Brief {
   cash: number;
   portfolioValue: number;
   holdings: { symbol: string; quantity: number; price: number }[];
+  /** Dividends that were paid this morning on what was held; left out when there are none. */
+  dividends?: PaidDividend[];
+  /** What became of holdings that were exchanged this morning; left out when there are none. */
+  exchanges?: ExchangedShares[];
   /**
-   * Dividends that were paid this morning on what was held; left out when there are none. Cash per
-   * share has up to six decimals.
+   * What is held and has no price on this morning, the second in a row or a later one; left out when
+   * there is none.
    */
-  dividends?: {
-    symbol: string;
-    exDate: string;
-    shares: number;
-    cashPerShare: number;
-    cash: number;
-  }[];
+  unpriced?: { symbol: string; lastClose: string }[];
   /** Each symbol on this morning; null where unknown. */
   quotes: { symbol: string; previousClose: number | null; open: number | null }[];
   rules: MarketRules;

@@ -14,7 +14,9 @@ import {
   newestJobs,
   symbolsOfJob,
 } from './package-queries.ts';
+import { exchangesBetween } from '#database/exchanges.ts';
 import { loadJob, statusOfJob } from '#database/job-queries.ts';
+import { latestPrices } from '#database/price-writes.ts';
 import { ledgerDays } from '../performance/queries.ts';
 import { readInitialCash } from '../performance/run-queries.ts';
 import { withSnapshot } from '#database/snapshot.ts';
@@ -71,6 +73,9 @@ function readJobRows(reader: Reader, jobId: string, riskFreeRate: number): JobRo
   );
   // With the default benchmark, so that the figures are those of the service.
   const symbols = new Set([...universe, ...symbolsOfJob(reader, jobId), market.benchmark]);
+  const always = { after: '', upTo: '~' };
+  for (const { into } of exchangesBetween(latestPrices(reader), [...symbols], always))
+    symbols.add(into);
   const rate = readRiskFreeRate(reader) ?? riskFreeRate;
   return { jobId, openings, symbols: [...symbols].sort(), riskFreeRate: rate };
 }

@@ -77,6 +77,11 @@ const LATER = `${OF_SYMBOL} AND date > ${LAST_DATE} AND source IN (${adjustedSou
 const LATER_BAR = `(symbol, date) IN (SELECT symbol, date FROM (
   SELECT symbol, date, min(written) FROM price_data WHERE ${LATER} GROUP BY symbol, source))`;
 
+/** A later bar says that a symbol without one on the last date has not ended. */
+const NOT_ENDED = `(symbol, date) IN (SELECT symbol, min(date) FROM price_data AS later
+  WHERE ${OF_SYMBOL} AND date > ${LAST_DATE} AND NOT EXISTS (
+    SELECT 1 FROM price_data AS last WHERE last.symbol = later.symbol AND last.date = ${LAST_DATE}) GROUP BY symbol)`;
+
 const LATER_REVISION = `revision_id IN (
   SELECT min(revision_id) FROM price_revisions WHERE ${LATER} GROUP BY symbol, source, written, replaced)`;
 
@@ -99,6 +104,7 @@ export const KEPT_ROWS: Readonly<Record<string, string>> = {
   tool_usage: OF_SESSION,
   session_splits: OF_SESSION,
   session_dividends: OF_SESSION,
+  session_exchanges: OF_SESSION,
   changed_starts: OF_SESSION,
   document_sessions: OF_SESSION,
   document_texts: SHOWN,
@@ -106,7 +112,7 @@ export const KEPT_ROWS: Readonly<Record<string, string>> = {
   document_imports: 'import_id IN (SELECT import_id FROM documents)',
   opening_lots: NONE,
   price_writes: 'TRUE',
-  price_data: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_BAR}`,
+  price_data: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_BAR} OR ${NOT_ENDED}`,
   price_revisions: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_REVISION}`,
   price_data_coverage: `${OF_SYMBOL} AND start_date <= ${LAST_DATE}`,
   market_days: `date <= ${LAST_DATE}`,
@@ -118,6 +124,8 @@ export const KEPT_ROWS: Readonly<Record<string, string>> = {
   dividends: OF_SYMBOL,
   dividend_coverage: OF_SYMBOL,
   dividend_revisions: OF_SYMBOL,
+  exchanges: OF_SYMBOL,
+  exchange_revisions: OF_SYMBOL,
   figure_settings: NONE,
   idempotency_keys: NONE,
   package_manifest: NONE,

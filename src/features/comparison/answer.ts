@@ -320,19 +320,18 @@ function leadClause(lead: Lead | undefined): string {
   return `; its lead of ${words} over ${second} ${isShown ? 'is more than chance' : 'could be chance'}${bounds}`;
 }
 
-/** Each model once: no split need be settled of one that is not compared anyway. */
+/** Each model once: nothing need be settled of one that is not compared anyway. */
 function leftOutSentence({ suspected, leftOut }: AnswerFacts): string {
   const named = (all: Iterable<string>) => list([...all], { most: MAX_NAMED_MODELS });
   const unsettled = [...suspected].filter(([model]) => !leftOut.has(model));
   const models = unsettled.map(([model]) => model);
-  const splits = new Set(unsettled.flatMap(([, own]) => own));
+  const doubts = new Set(unsettled.flatMap(([, own]) => own));
   const byReason = Map.groupBy(leftOut.keys(), (model) => firstClause(leftOut.get(model)));
   const others = [...byReason].map(
     ([reason, own]) => `${named(own)} (${own.length > 1 ? 'each: ' : ''}${reason})`,
   );
   return [
-    models.length > 0 &&
-      ` Left out until possible splits are settled: ${named(models)} (${named(splits)}).`,
+    models.length > 0 && ` Left out until settled: ${named(models)} (${named(doubts)}).`,
     others.length > 0 && ` Not compared: ${others.join('; ')}.`,
   ]
     .filter(Boolean)

@@ -5,7 +5,7 @@ import { command, lastDateOption } from '#commands/command.ts';
 export const disguiseCommand = command({
   summary: 'Writes stored prices in disguise, which shows what a model remembers.',
   details: [
-    'Such a control market is a new folder with prices, dividends, a universe and the key to it:',
+    'Such a control market is a new folder: prices, dividends, exchanges, a universe and the key,',
     'see docs/control-markets.md. Exit code 0, or 1 on failure, which leaves no files behind.',
   ],
   options: {

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Board, findBoard, type MarketTerms, rulesOf } from '#domain/market-rules.ts';
 import {
   createWriteStream,
   writeFileSync,
@@ -12,15 +14,25 @@ import {
 import { latestPrices } from '#database/price-writes.ts';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Split, splitsBetween } from '#database/market-queries.ts';
+import { splitsBetween } from '#database/market-queries.ts';
 import { type StoredBar, storedBars } from '#database/prices.ts';
 import { cannot, ServiceError } from '#domain/service-error.ts';
 import { UNITS_PER_DOLLAR } from '#money/money.ts';
 import { MAX_PRICE, MAX_VOLUME } from '#prices/row.ts';
 import { DISGUISE_COLUMNS } from '../price-files/csv.ts';
-import { addDays, type CalendarDate, type DateSpan, EARLIEST_DATE } from '#time/calendar.ts';
-import { createUniforms } from '../statistics/random.ts';
+import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import { disguisedExchanges, drawAll, EXCHANGES_HEADER } from './disguised-exchanges.ts';
 import {
+  type Disguise,
+  type Key,
+  MILLIONTHS,
+  outOfRange,
+  priceScale,
+  type DisguisedSeries,
+  shiftBack,
+} from './key.ts';
+import {
+  confirmedDividends,
   dividendCoverage,
   dividendsBetween,
   nonPayingSymbols,
@@ -29,6 +41,7 @@ import type { Reader } from '#database/database.ts';
 import { gapsBetween } from '#prices/needs.ts';
 import { MAX_CASH } from '#prices/amounts.ts';
 import { cashPerShare } from '#trading/morning.ts';
+import { exchangesBetween } from '#database/exchanges.ts';
 import { withSnapshot } from '#database/snapshot.ts';
 import { assertUsableName } from '#database/storage/new-file.ts';
 
@@ -71,7 +84,7 @@ export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
  */
 export function disguisedRows(
   bars: readonly Omit<StoredBar, 'adjusted'>[],
-  { symbol, code, factor, weeks, splits }: Series,
+  { symbol, code, factor, weeks, splits }: DisguisedSeries,
 ): string[] {
   return bars.map(({ date, open, high, low, close, volume }) => {
     const later = splits.filter((split) => split.date > date);
@@ -86,106 +99,7 @@ export function disguisedRows(
   });
 }
 
-function outOfRange(symbol: string, what: string): ServiceError {
-  const problem = `its ${what} would be out of range; try another seed`;
-  return new ServiceError('no_prices', `Cannot disguise ${symbol}: ${problem}`);
-}
-
-/**
- * What dollars per share are multiplied by: the factor, divided by the new shares for an old one of
- * the splits that follow.
- */
-function priceScale(later: readonly Split[], factor: number): number {
-  return later.reduce((value, split) => (value * split.denominator) / split.numerator, factor);
-}
-
-const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-/**
- * No ticker of an American exchange is this long, so a code never reminds a model of another
- * company.
- */
-const CODE_LENGTH = 6;
-/** Weeks are drawn from one year to twenty, unless they are given. */
-const [LEAST_DRAWN_WEEKS, MOST_DRAWN_WEEKS] = [52, 1_040];
-const DAYS_PER_WEEK = 7;
-
-/** How a symbol is disguised: its code, and what its prices are multiplied by, from 1/2 to 2. */
-interface Disguise {
-  symbol: string;
-  code: string;
-  factor: number;
-}
-
-/** A disguise with what its prices and dividends need besides. */
-interface Series extends Disguise {
-  weeks: number;
-  splits: readonly Split[];
-}
-
-/** What turns a market into its control market, and back. */
-interface Key {
-  /** By code, so that the order gives nothing away. */
-  disguises: Disguise[];
-  /** By how many weeks dates are shifted back; whole weeks keep the weekdays. */
-  weeks: number;
-}
-
-/** What a control market hides; prices and volume are always other ones. */
-export const masks = ['symbols', 'dates', 'both'] as const;
-export type Mask = (typeof masks)[number];
-
-/**
- * Draws the key of a control market: the same for the same seed, mask and symbols, whatever is
- * stored of them. Without a mask over the dates there is no shift; without one over the symbols
- * each code is the symbol. Throws a `ServiceError` (`invalid_dates`) when `from` would be shifted
- * to a date before `EARLIEST_DATE`.
- */
-export function drawKey(
-  seed: string,
-  symbols: readonly string[],
-  { weeks, from, mask = 'both' }: { weeks: number | null; from: CalendarDate; mask?: Mask },
-): Key {
-  const uniform = createUniforms(`disguise ${seed}`);
-  const drawnWeeks =
-    LEAST_DRAWN_WEEKS + Math.floor(uniform() * (MOST_DRAWN_WEEKS - LEAST_DRAWN_WEEKS + 1));
-  const key = {
-    disguises: drawDisguises(symbols, uniform, mask),
-    weeks: mask === 'symbols' ? 0 : (weeks ?? drawnWeeks),
-  };
-  if (shiftBack(from, key) < EARLIEST_DATE) {
-    const problem = `${key.weeks} weeks before ${from} is before ${EARLIEST_DATE}; give fewer weeks`;
-    throw new ServiceError('invalid_dates', `Cannot disguise the prices: ${problem}`);
-  }
-  return key;
-}
-
-/** The date in the control market. */
-export function shiftBack(date: CalendarDate, { weeks }: { weeks: number }): CalendarDate {
-  return addDays(date, -DAYS_PER_WEEK * weeks);
-}
-
-function drawDisguises(symbols: readonly string[], uniform: () => number, mask: Mask): Disguise[] {
-  const taken = new Set(symbols);
-  const disguises = [...taken].sort().map((symbol) => {
-    let code = drawCode(uniform);
-    while (taken.has(code)) code = drawCode(uniform);
-    taken.add(code);
-    return { symbol, code: mask === 'dates' ? symbol : code, factor: 2 ** (2 * uniform() - 1) };
-  });
-  return disguises.sort((one, other) => (one.code < other.code ? -1 : 1));
-}
-
-function drawCode(uniform: () => number): string {
-  return Array.from(
-    { length: CODE_LENGTH },
-    () => LETTERS[Math.floor(uniform() * LETTERS.length)],
-  ).join('');
-}
-
-/** Cash per share comes in 1/1,000,000 dollar. */
-const MILLIONTHS = 1_000_000;
-
-const DIVIDENDS_HEADER = 'symbol,ex_date,amount\n';
+const DIVIDENDS_HEADER = 'symbol,ex_date,amount,confirmed\n';
 
 /** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
 interface DisguisedDividend {
@@ -201,13 +115,15 @@ interface DisguisedDividend {
  */
 export function disguisedDividends(
   reader: Reader,
-  { symbol, code, factor, weeks, splits }: Series,
+  { symbol, code, factor, weeks, splits }: DisguisedSeries,
   span: DateSpan,
 ): DisguisedDividend[] {
-  const toRow = (date: CalendarDate, cash: number) => ({
-    row: `${[code, shiftBack(date, { weeks }), cash / MILLIONTHS].join()}\n`,
-    cash,
-  });
+  const confirmed = confirmedDividends(reader, symbol);
+  const toRow = (date: CalendarDate, cash: number) => {
+    const isConfirmed = cash > 0 && confirmed.has(date);
+    const cells = [code, shiftBack(date, { weeks }), cash / MILLIONTHS, isConfirmed ? 'yes' : ''];
+    return { row: `${cells.join()}\n`, cash };
+  };
   // What is held at the close of the first bar is paid from the next day on.
   const dividends = dividendsBetween(latestPrices(reader), [symbol], {
     after: span.from,
@@ -251,6 +167,8 @@ export interface ControlMarket extends DateSpan {
   key: Key;
   /** The name of its universe. */
   name: string;
+  /** Of whose boards the codes trade. */
+  rules: MarketTerms;
 }
 
 /** What was written. */
@@ -259,14 +177,17 @@ export interface MarketFiles {
   disguises: Disguise[];
   bars: number;
   dividends: number;
+  exchanges: number;
   /** The names of the files to import. */
   files: string[];
+  /** Whether its boards are those of a study. */
+  hasStudy: boolean;
 }
 
 /**
  * Writes a control market: the stored bars and dividends of some symbols under other names, dates
- * and prices. The folder must be new or empty; it gets `prices.csv`, `universe.json`, `key.csv`
- * and, where anything is known of dividends, `dividends.csv`, or nothing. Reads the database as it
+ * and prices, and the boards of their market. The folder must be new or empty; it gets `prices.csv`, `universe.json`, `key.csv`
+ * and, where anything is known of them, `dividends.csv` and `exchanges.csv`, or nothing. Reads the database as it
  * is at one moment and changes nothing in it. Throws a `ServiceError` that says why there is no
  * control market, or the signal's reason.
  */
@@ -281,9 +202,17 @@ export function writeControlMarket(
 ): Promise<MarketFiles> {
   return createFolder(folder, databasePath, (unfinished) =>
     withSnapshot(databasePath, async (reader) => {
-      const written: MarketFiles = { disguises: [], bars: 0, dividends: 0, files: ['prices.csv'] };
+      const written: MarketFiles = {
+        ...{ disguises: [], bars: 0, dividends: 0, exchanges: 0, files: ['prices.csv'] },
+        hasStudy: false,
+      };
       const dividends: DisguisedDividend[] = [];
-      const rows = pricesCsv(reader, market, { written, dividends, onProgress });
+      const { key, from: after, to: upTo } = market;
+      const listed = new Set(key.disguises.map(({ symbol }) => symbol));
+      const exchanges = exchangesBetween(latestPrices(reader), [...listed], { after, upTo });
+      const all = { ...market, key: { ...key, disguises: drawAll(key, exchanges) } };
+      const series = new Map<string, DisguisedSeries>();
+      const rows = pricesCsv(reader, all, { written, dividends, series, listed, onProgress });
       await pipeline(rows, createWriteStream(join(unfinished, 'prices.csv'), { flush: true }), {
         signal,
       });
@@ -292,19 +221,39 @@ export function writeControlMarket(
         throw new ServiceError('no_prices', `Cannot disguise the prices: ${problem}`);
       }
       writeDividends(unfinished, dividends, written);
-      const universes = { [market.name]: written.disguises.map(({ code }) => code) };
-      const universe = `${JSON.stringify({ universes }, null, 2)}\n`;
+      writeExchanges(unfinished, disguisedExchanges(exchanges, series), written);
+      const members = written.disguises.filter(({ symbol }) => listed.has(symbol));
+      const universes = { [market.name]: members.map(({ code }) => code) };
+      const studies = studyOfBoards(market, written.disguises);
+      written.hasStudy = studies !== undefined;
+      const universe = `${JSON.stringify({ universes, studies }, null, 2)}\n`;
       writeFileSync(join(unfinished, 'universe.json'), universe, { flush: true });
-      const key = keyCsv(written.disguises, market.key);
-      writeFileSync(join(unfinished, 'key.csv'), key, { mode: OWNER_ONLY, flush: true });
+      const keyText = keyCsv(written.disguises, key);
+      writeFileSync(join(unfinished, 'key.csv'), keyText, { mode: OWNER_ONLY, flush: true });
       return written;
     }),
   );
 }
 
 /**
+ * A study in which each code has the lots and the limit of its symbol; undefined where the market's
+ * own patterns give it the same.
+ */
+function studyOfBoards({ rules, name }: ControlMarket, disguises: readonly Disguise[]) {
+  const own = disguises.map(({ symbol, code }) => ({ ...findBoard(rules, symbol), symbols: code }));
+  const isSame = (row: Board) =>
+    isDeepStrictEqual(row, { ...findBoard(rules, row.symbols), symbols: row.symbols });
+  if (own.every(isSame)) return undefined;
+  const { boards, ...keys } = rulesOf(rules);
+  const rows = [...own, ...boards].map((row) =>
+    [row.symbols, row.minimum, row.step, row.price_limit ?? ''].join(),
+  );
+  return { [name]: { universe: name, market: { ...keys, symbols: rows.join('\n') } } };
+}
+
+/**
  * The header, then a piece per symbol: only one symbol's bars are in memory. Collects their
- * dividends.
+ * dividends. What exchanges bring may have no price, between others of a chain.
  */
 function* pricesCsv(
   reader: Reader,
@@ -312,14 +261,22 @@ function* pricesCsv(
   {
     written,
     dividends,
+    series: all,
+    listed,
     onProgress,
-  }: { written: MarketFiles; dividends: DisguisedDividend[]; onProgress: (share: number) => void },
+  }: {
+    written: MarketFiles;
+    dividends: DisguisedDividend[];
+    series: Map<string, DisguisedSeries>;
+    listed: ReadonlySet<string>;
+    onProgress: (share: number) => void;
+  },
 ): Generator<string> {
   yield HEADER;
   for (const [index, disguise] of key.disguises.entries()) {
     onProgress(index / key.disguises.length);
     const bars = storedBars(reader, disguise.symbol, { from, to });
-    if (bars.length === 0) continue;
+    if (bars.length === 0 && listed.has(disguise.symbol)) continue;
     written.disguises.push(disguise);
     written.bars += bars.length;
     const splits = splitsBetween(latestPrices(reader), [disguise.symbol], {
@@ -327,6 +284,7 @@ function* pricesCsv(
       upTo: to,
     });
     const series = { ...disguise, weeks: key.weeks, splits };
+    all.set(disguise.symbol, series);
     dividends.push(...disguisedDividends(reader, series, { from, to }));
     yield disguisedRows(bars, series).join('');
   }
@@ -342,6 +300,14 @@ function writeDividends(
   const text = DIVIDENDS_HEADER + dividends.map(({ row }) => row).join('');
   writeFileSync(join(folder, name), text, { flush: true });
   written.dividends = dividends.filter(({ cash }) => cash > 0).length;
+  written.files.push(name);
+}
+
+function writeExchanges(folder: string, rows: readonly string[], written: MarketFiles): void {
+  if (rows.length === 0) return;
+  const name = 'exchanges.csv';
+  writeFileSync(join(folder, name), EXCHANGES_HEADER + rows.join(''), { flush: true });
+  written.exchanges = rows.length;
   written.files.push(name);
 }
 

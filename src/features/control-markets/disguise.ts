@@ -1,15 +1,8 @@
 import * as v from 'valibot';
 import { signatureSchema } from '#settings/configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration } from '#settings/configuration.ts';
-import {
-  type ControlMarket,
-  drawKey,
-  type Mask,
-  masks,
-  shiftBack,
-  writeControlMarket,
-  type MarketFiles,
-} from './control-market.ts';
+import { type ControlMarket, writeControlMarket, type MarketFiles } from './control-market.ts';
+import { drawKey, type Mask, masks, shiftBack } from './key.ts';
 import { count, compact, list } from '#text/sentences.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
@@ -63,7 +56,8 @@ function readMarket(
   const { configurationPath, openaiApiBase } = settings;
   const configuration = readConfiguration(configurationPath, openaiApiBase);
   const terms = agentConfigurationFor(configuration, universe ?? null, configurationPath);
-  return { key: drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask }), from, to, name };
+  const key = drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask });
+  return { key, from, to, name, rules: terms.market };
 }
 
 function isMask(word: string): word is Mask {
@@ -73,7 +67,7 @@ function isMask(word: string): word is Mask {
 function describeMarket(
   folder: string,
   { key, from, to, name }: ControlMarket,
-  { disguises, bars, dividends, files }: MarketFiles,
+  { disguises, bars, dividends, exchanges, files, hasStudy }: MarketFiles,
 ): string {
   const shown = forTerminal(folder);
   const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
@@ -81,14 +75,17 @@ function describeMarket(
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
+  const others = exchanges > 0 ? ` and ${count(exchanges, 'exchange')}` : '';
+  const what = `${plural(bars, 'bar')} and ${count(dividends, 'dividend')}${others}`;
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
   return compact([
-    `${shown}: ${plural(bars, 'bar')} and ${count(dividends, 'dividend')} of ${count(disguises.length, 'symbol')}, ${span}`,
+    `${shown}: ${what} of ${count(disguises.length, 'symbol')}, ${span}`,
     without.length > 0 && `  left out, without prices then: ${list(without)}`,
     'Keep key.csv and the seed away from models.',
     hasRealNames &&
       'Its symbols are the real ones: import it in another folder, into a database of its own.',
-    `Next: import-prices ${toImport}, merge universe.json into the configuration, trigger --universe ${forTerminal(name)}`,
+    `Next: import-prices ${toImport}, merge universe.json into the configuration, ` +
+      `trigger --${hasStudy ? 'study' : 'universe'} ${forTerminal(name)}`,
     '',
   ]).join('\n');
 }

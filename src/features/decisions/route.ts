@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { currenciesByName } from '#database/records/model-records.ts';
 import { decisionKinds, sides } from '#database/decisions.ts';
 import { readDecisions as decisionsOf, findPlace } from './queries.ts';
 import { invalidFilter } from '#domain/service-error.ts';
@@ -96,7 +97,15 @@ export const decisionsRoute = route({
     if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
     const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
     const page = found.slice(0, limit);
-    if (format === 'csv') return objectTable('decisions.csv', schemaColumns(decision), page);
+    if (format === 'csv') {
+      const currencies = currenciesByName(database);
+      const rows = page.map((row) => ({ ...row, currency: currencies.get(row.model) }));
+      return objectTable(
+        'decisions.csv',
+        [...schemaColumns(decision).slice(0, -1), 'currency', 'study'],
+        rows,
+      );
+    }
     return jsonBody(settings, {
       decisions: page,
       count: page.length,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '#time/calendar.ts';
 import type { JobWindow } from '#database/session-filters.ts';
 import type { Database } from '#database/database.ts';
-import { createSplitSearch, heldSymbols } from '../performance/holdings-queries.ts';
+import { heldSymbols } from '#database/suspicion-queries.ts';
+import { createSuspicionSearch, nameSuspicion } from '#prices/suspected.ts';
 import { runsInWindow } from '../performance/queries.ts';
 import { createCleanFilter, toModelReturns } from './counted-days.ts';
 import {
@@ -69,13 +70,11 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
   const compared: ModelReturns[] = [];
   const suspected = new Map<string, string[]>();
   const days = [...all.values().flatMap(familyDays)];
-  const findSplits = createSplitSearch(database, heldSymbols(database), daySpan(days));
+  const findSuspected = createSuspicionSearch(database, heldSymbols(database), daySpan(days));
   for (const family of all) {
     const numbers = numberings?.get(family.model);
     const own = clean(family);
-    const named = findSplits([...familyDays(own)]).map(
-      ({ jump }) => `${jump.symbol} on ${jump.date}`,
-    );
+    const named = own.runs.flatMap(({ days: some }) => findSuspected(some).map(nameSuspicion));
     if (named.length > 0) suspected.set(family.model, named);
     compared.push(toModelReturns(own, (date) => numbers?.get(date) ?? date));
   }

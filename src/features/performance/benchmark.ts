@@ -18,9 +18,26 @@ export interface BenchmarkBar {
  * Dollars that one share pays, as the series counts shares on the ex-date before any split of that
  * date.
  */
-interface CashDividend {
+export interface CashDividend {
   exDate: CalendarDate;
   cash: number;
+}
+
+/**
+ * What one share becomes on the morning of a date, after the splits of that date: so many shares of
+ * the bars that follow, and dollars.
+ */
+export interface ShareExchange {
+  date: CalendarDate;
+  ratio: number;
+  cash: number;
+}
+
+/** What becomes of shares between the bars of a symbol. */
+export interface BetweenBars {
+  splits?: readonly Split[];
+  dividends?: readonly CashDividend[];
+  exchanges?: readonly ShareExchange[];
 }
 
 /**
@@ -30,6 +47,8 @@ interface Level {
   date: CalendarDate;
   open: number;
   close: number;
+  /** Whether it was exchanged that morning, and is not a member of the universe any more. */
+  isEnd?: boolean;
 }
 
 /** The levels of all days on which a benchmark has a bar, in order. */
@@ -43,17 +62,14 @@ export type Levels = readonly Level[];
  * total return of S&P Dow Jones Indices, Index Mathematics Methodology). Who buys at the open of
  * the ex-date gets no dividend, so that open counts the new shares too. On a day without a bar all
  * of this waits for the next bar. The open replaces an unknown close, as in the value of
- * portfolios.
+ * portfolios. What an exchange pays is reinvested likewise.
  */
 export function symbolLevels(
   bars: readonly BenchmarkBar[],
-  {
-    splits = [],
-    dividends = [],
-  }: { splits?: readonly Split[]; dividends?: readonly CashDividend[] } = {},
+  { splits = [], dividends = [], exchanges = [] }: BetweenBars = {},
 ): Levels {
   const levels: Level[] = [];
-  const events = mergeMorningEvents(splits, dividends);
+  const events = mergeMorningEvents(splits, dividends, exchanges);
   let [shares, next] = [1, 0];
   for (const { date, open, close } of bars) {
     let cash = 0;
@@ -65,7 +81,10 @@ export function symbolLevels(
       next += 1;
       if (levels.length === 0) continue; // the prices of the first bar already reflect what was before it
       if (event.split !== undefined) shares *= event.split.numerator / event.split.denominator;
-      else cash += shares * event.dividend.cash;
+      else {
+        cash += shares * (event.dividend ?? event.exchange).cash;
+        shares *= event.exchange?.ratio ?? 1;
+      }
     }
     const last = close ?? open;
     shares += cash / last;
@@ -74,8 +93,12 @@ export function symbolLevels(
   return levels;
 }
 
-function eventDate({ split, dividend }: MorningEvent<Split, CashDividend>): CalendarDate {
-  return split === undefined ? dividend.exDate : split.date;
+function eventDate({
+  split,
+  dividend,
+  exchange,
+}: MorningEvent<Split, CashDividend, ShareExchange>): CalendarDate {
+  return dividend === undefined ? (split ?? exchange).date : dividend.exDate;
 }
 
 /** The open or close of a day, at which a curve can start. */
@@ -93,6 +116,8 @@ interface DayOfMembers {
   firsts: number;
   /** Members whose last bar, or last before a long gap, is on this date. */
   lasts: number;
+  /** Members that were exchanged on this date, for which nothing counts after it. */
+  ends: number;
   /** The last date on which a member without a later bar still counts. */
   stillUntil: CalendarDate;
 }
@@ -121,30 +146,28 @@ export function equalWeightLevels(members: Iterable<Levels>): Levels {
       ended += 1;
     }
     level *= 1 + (counting === 0 ? 0 : day.overnight / counting);
-    counting += day.firsts;
-    return { date, open: level / (1 + day.intraday / counting), close: level };
+    counting += day.firsts - day.ends;
+    return { date, open: level / (1 + day.intraday / (counting || 1)), close: level };
   });
 }
 
 function addMember(days: DaysOfMembers, member: Levels): void {
   let previous: { day: DayOfMembers; close: number } | undefined;
-  for (const { date, open, close } of member) {
+  for (const { date, open, close, isEnd = false } of member) {
     const day = days.get(date) ?? {
-      overnight: 0,
-      intraday: 0,
-      firsts: 0,
-      lasts: 0,
+      ...{ overnight: 0, intraday: 0, firsts: 0, lasts: 0, ends: 0 },
       stillUntil: addDays(date, MAX_STILL_DAYS),
     };
     days.set(date, day);
-    day.intraday += close / open - 1;
+    if (!isEnd) day.intraday += close / open - 1;
     if (previous !== undefined && date <= previous.day.stillUntil) {
       day.overnight += close / previous.close - 1;
+      if (isEnd) day.ends += 1;
     } else {
       if (previous !== undefined) previous.day.lasts += 1;
-      day.firsts += 1;
+      if (!isEnd) day.firsts += 1;
     }
-    previous = { day, close };
+    previous = isEnd ? undefined : { day, close };
   }
   if (previous !== undefined) previous.day.lasts += 1;
 }
@@ -153,7 +176,8 @@ function addMember(days: DaysOfMembers, member: Levels): void {
  * The levels of an equal-weight portfolio of the members of each morning, rebalanced at the close
  * before it (the equal-weight indexes of S&P Dow Jones Indices, Index Mathematics Methodology). A
  * day's return is the mean of close ÷ previous close − 1 over the members that have both, the
- * previous one in the `MAX_STILL_DAYS` before; from the open, of close ÷ open − 1.
+ * previous one in the `MAX_STILL_DAYS` before; from the open, of close ÷ open − 1. What was exchanged
+ * on a date on which nothing trades counts on the next.
  */
 export function memberLevels(
   symbols: Iterable<readonly [symbol: string, levels: Levels]>,
@@ -162,22 +186,27 @@ export function memberLevels(
   const days = new Map<CalendarDate, Record<'sinceClose' | 'sinceOpen', number[]>>();
   const spans = Map.groupBy(members, ({ symbol }) => symbol);
   for (const [symbol, levels] of symbols)
-    for (const [place, { date, open, close }] of levels.entries()) {
+    for (const [place, { date, open, close, isEnd = false }] of levels.entries()) {
       if (membersOn(spans.get(symbol) ?? [], date).length === 0) continue;
       const day = days.get(date) ?? { sinceClose: [], sinceOpen: [] };
       days.set(date, day);
-      day.sinceOpen.push(close / open - 1);
+      if (!isEnd) day.sinceOpen.push(close / open - 1);
       const last = levels[place - 1];
       if (last !== undefined && date <= addDays(last.date, MAX_STILL_DAYS))
         day.sinceClose.push(close / last.close - 1);
     }
   let level = 1;
-  return [...days]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([date, { sinceClose, sinceOpen }]) => {
-      if (sinceClose.length > 0) level *= 1 + mean(sinceClose);
-      return { date, open: level / (1 + mean(sinceOpen)), close: level };
-    });
+  let waiting: number[] = [];
+  const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
+  return ordered.flatMap(([date, { sinceClose, sinceOpen }], place) => {
+    const returns = [...waiting, ...sinceClose];
+    const isWaiting = sinceOpen.length === 0 && place < ordered.length - 1;
+    waiting = isWaiting ? returns : [];
+    if (isWaiting) return [];
+    if (returns.length > 0) level *= 1 + mean(returns);
+    const intraday = sinceOpen.length === 0 ? 0 : mean(sinceOpen);
+    return [{ date, open: level / (1 + intraday), close: level }];
+  });
 }
 
 /**
@@ -224,7 +253,7 @@ export function benchmarkReturns(
     const own = levelsFor(day, levels);
     const start = levelAt(own, startTime(day));
     const end = levelAt(own, { date: day.date, at: 'close' });
-    return start === null || end === null ? null : end / start - 1;
+    return !start || end === null ? null : end / start - 1;
   });
 }
 
@@ -258,7 +287,7 @@ export function benchmarkCurve(
     const previous = curve.at(-1)?.date;
     const start = earliestStart(own, sameDate, previous);
     const level = levelAt(own, { date, at: 'close' });
-    if (start === null || level === null) continue;
+    if (!start?.level || level === null) continue;
     const isContinued = followed === own && start.startDate === previous;
     if (!isContinued) [followed, first] = [own, start.level / value]; // its own level at which the value would have been 1
     value = level / first;

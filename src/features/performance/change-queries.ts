@@ -33,15 +33,15 @@ const ACTIONS = query(
 type Action = RowOf<typeof ACTIONS>;
 
 /**
- * Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits; a
- * split's amount is what it added.
+ * Whatever changed holdings or cash. The schema requires a symbol, and a price but for splits and
+ * what was received; a split's amount is what it added, that of an exchange the shares that left.
  */
 export type Change = Action & { symbol: string; amount: number } & (
-    | { side: 'buy' | 'sell' | 'dividend'; price: NonNullable<Action['price']> }
-    | { side: 'split' }
+    | { side: 'buy' | 'sell' | 'dividend' | 'exchange'; price: NonNullable<Action['price']> }
+    | { side: 'split' | 'received' }
   );
 
-/** The executed orders, splits and dividends of some committed sessions, by action. */
+/** The executed orders, splits, dividends and exchanges of some committed sessions, by action. */
 export function readChanges(
   reader: Reader,
   sessions: readonly { sessionId: number }[],

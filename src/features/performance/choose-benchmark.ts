@@ -1,16 +1,14 @@
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Universe } from '#settings/members.ts';
-import { latestPrices } from '#database/price-writes.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
-import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { splitsBetween } from '#database/market-queries.ts';
-import { barsBetween, type ActiveDay, priceSpan } from './queries.ts';
+import { exchangesBetween } from '#database/exchanges.ts';
+import { latestPrices } from '#database/price-writes.ts';
+import { type ActiveDay, priceSpan } from './queries.ts';
 import { newestConfiguration } from './run-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
-import { approximateCashPerShare } from '#trading/morning.ts';
 import {
   benchmarkCurve,
   type LevelPair,
@@ -20,8 +18,8 @@ import {
   type Levels,
   memberLevels,
   startTime,
-  symbolLevels,
 } from './benchmark.ts';
+import { readSymbolLevels } from './symbol-levels.ts';
 import { unknownDividendDays } from './record.ts';
 import { count } from '#text/sentences.ts';
 import { at } from '../statistics/moments.ts';
@@ -32,8 +30,6 @@ import { toReturnSeries } from './risk-and-return.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
-/** Cash per share comes in 1/1,000,000 dollar. */
-const MILLIONTHS = 1_000_000;
 /** Upper bound of all dates. */
 const FAR_FUTURE = '9999-12-31';
 
@@ -74,12 +70,15 @@ export function chooseBenchmark(
   const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
   const levels = readLevelPair(days, (paysDividends) => {
     const readLevels = (symbol: string) =>
-      readSymbolLevels(database, symbol, { ...span, paysDividends });
+      readSymbolLevels(database, symbol, { ...span, paysDividends, isMember: name === UNIVERSE });
     if (name !== UNIVERSE) return readLevels(name);
     const all = symbols.values().map((symbol) => [symbol, readLevels(symbol)] as const);
     return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
   });
-  const paying = days.some(({ paysDividends }) => paysDividends) ? symbols : [];
+  const since = { after: span.from, upTo: span.to };
+  const links = name === UNIVERSE ? [] : exchangesBetween(latestPrices(database), symbols, since);
+  const later = links.flatMap(({ into, remains }) => (remains === 1 ? [] : [into]));
+  const pays = days.some(({ paysDividends }) => paysDividends);
   return {
     /** A symbol, or `universe`. */
     name,
@@ -87,7 +86,7 @@ export function chooseBenchmark(
     symbols: symbols.length,
     levels,
     /** The days on which its levels with dividends may lack one of some symbol. */
-    unknownDividends: unknownDividendDays(database, paying, span),
+    unknownDividends: unknownDividendDays(database, pays ? [...symbols, ...later] : [], span),
   };
 }
 
@@ -132,25 +131,6 @@ function reachesStart(database: Database, days: readonly ActiveDay[], symbol: st
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
   return levelAt(readSymbolLevels(database, symbol, span), start) !== null;
-}
-
-function readSymbolLevels(
-  database: Database,
-  symbol: string,
-  { paysDividends, ...span }: DateSpan & { paysDividends: boolean },
-): Levels {
-  const bars = barsBetween(database, symbol, span);
-  const [first] = bars;
-  if (first === undefined) return [];
-  const since = { after: first.date, upTo: span.to };
-  const dividends = paysDividends ? dividendsBetween(latestPrices(database), [symbol], since) : [];
-  return symbolLevels(bars, {
-    splits: splitsBetween(latestPrices(database), [symbol], since),
-    dividends: dividends.map((dividend) => ({
-      exDate: dividend.exDate,
-      cash: approximateCashPerShare(dividend) / MILLIONTHS,
-    })),
-  });
 }
 
 /**

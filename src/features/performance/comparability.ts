@@ -1,9 +1,10 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import { US } from '#domain/market-rules.ts';
 import { describeTerms, termNouns } from '#settings/terms.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { ReadableDocuments } from '#database/document-queries.ts';
-import { count, list, type RunDays, staleRemedy } from '#text/sentences.ts';
+import { amountWords, count, list, type RunDays, staleRemedy } from '#text/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as
@@ -14,6 +15,8 @@ export const incomparabilityKinds = [
   'missing_days',
   'stale',
   'suspected_split',
+  'suspected_dividend',
+  'suspected_end',
   'never_traded',
   'part_of_universe',
   'costs',
@@ -22,6 +25,7 @@ export const incomparabilityKinds = [
   'dividends',
   'open',
   'limits',
+  'market',
   'documents',
 ] as const;
 
@@ -113,14 +117,19 @@ function modelTerms(
   const used = [...period.jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
   const all = (respect: keyof TermWords) => new Map(used.map((own) => own[respect]));
   const cash = initialCash.get(period.model) ?? null;
+  const [job = ''] = period.jobIds;
+  const { currency } = configurations.get(job)?.market ?? US;
   return {
     ...period,
     costs: all('costs'),
     universe: all('universe'),
-    initial_cash: new Map(cash === null ? [] : [[`${cash}`, `${toDollars(cash)} dollars`]]),
+    initial_cash: new Map(
+      cash === null ? [] : [[`${cash}`, amountWords(currency, toDollars(cash))]],
+    ),
     dividends: all('dividends'),
     open: all('open'),
     limits: all('limits'),
+    market: all('market'),
   };
 }
 
@@ -150,7 +159,15 @@ function periodText({ start, end, days }: Terms): string {
   return `${start} to ${end} (${count(days, 'model-day')})`;
 }
 
-const respects = ['costs', 'universe', 'initial_cash', 'dividends', 'open', 'limits'] as const;
+const respects = [
+  'costs',
+  'universe',
+  'initial_cash',
+  'dividends',
+  'open',
+  'limits',
+  'market',
+] as const;
 /** The models with the terms of most. */
 function usualTerms(kind: (typeof respects)[number], all: readonly Terms[]): Terms[] {
   const single = all.filter((terms) => terms[kind].size === 1);

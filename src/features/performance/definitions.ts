@@ -43,13 +43,14 @@ export const definitions = {
     'Model-days of the chosen period that failed and have not been completed since',
   exposure: 'Mean share of the closing value that is in holdings',
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
-  trades: 'Orders executed; splits and refused orders do not count',
+  trades: 'Orders executed; splits, exchanges and refused orders do not count',
   refused_orders: 'Orders that were refused, and those of a hidden open that did not fill in full',
   malformed_calls:
     'Calls of no tool, with arguments that it does not take, as text, or in an answer that was cut off or refused',
   refused_answers: 'Answers in which the model refused, or that its provider held back',
   commission: 'What orders cost on top of shares times price',
-  realised_profit: 'Profit on shares sold, and on fractions of shares that splits paid in cash',
+  realised_profit:
+    'Profit on shares sold, on fractions of shares paid in cash, and on the cash of exchanges',
   dividends: 'Cash received; profit is realised profit, unrealised profit and dividends',
   unrealised_profit: 'Value of the open positions at the last close minus what they cost',
   round_trips: 'Shares bought together and sold together, first in, first out',
@@ -86,7 +87,8 @@ export const definitions = {
   years: 'Daily returns of each year linked, and how many days have one',
   drawdowns: 'The five deepest falls from a high, each until the high is reached again',
   symbols:
-    'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends',
+    'Profit by symbol: closing minus starting value of its shares in these days, plus the cash of its trades and dividends; ' +
+    'what an exchange moves from one symbol to another counts at its cost or, in a part of a chain, at its value that morning',
   cost_sensitivity: 'Total return if every order had cost this many more basis points of its value',
   break_even_bps:
     'By how many basis points more every order would have to cost for the excess return to be 0',

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkNames, dateRangeEntries, parseFilters } from '#api/filters.ts';
 import { formatQuery, listBody, objectTable } from '#api/handler.ts';
+import { currenciesByName } from '#database/records/model-records.ts';
 import { resolveStudy, studiesByName } from '#api/studies.ts';
 import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 import {
@@ -67,7 +68,9 @@ export const holdingsResponse = namedResponse('HoldingsResponse', {
 });
 
 const columns =
-  'date cash portfolio_value cash_weight symbol quantity price value weight study'.split(' ');
+  'date cash portfolio_value cash_weight symbol quantity price value weight currency study'.split(
+    ' ',
+  );
 
 /** A row per holding; a day without any has one row without a symbol. */
 function holdingRows(closing: Closing) {
@@ -91,6 +94,7 @@ export const holdingsRoute = route({
     const { model, ...window } = parseFilters(query);
     checkNames(database, { model, ...window });
     const study = studiesByName(database).get(query.model) ?? null;
+    const currency = currenciesByName(database).get(query.model);
     const isOther = ![undefined, study ?? ''].includes(query.study);
     const own = activeDays(database, isOther ? [] : [query.model], window);
     const days = own.get(query.model) ?? [];
@@ -102,7 +106,7 @@ export const holdingsRoute = route({
       return objectTable(
         'holdings.csv',
         columns,
-        closings.flatMap(holdingRows).map((row) => ({ ...row, study })),
+        closings.flatMap(holdingRows).map((row) => ({ ...row, study, currency })),
       );
     const symbols = collectHeldSymbols();
     const items = closings.map((closing) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import { hasCosts, marketRules } from '#domain/market-rules.ts';
+import { hasCosts, marketRules, US } from '#domain/market-rules.ts';
 import { parseAgentConfigurations } from '#settings/configuration.ts';
-import { createSplitSearch, heldSymbols, type SuspectedSplit } from './holdings-queries.ts';
+import { heldSymbols } from '#database/suspicion-queries.ts';
 import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
 import { createRerunOptions } from '#database/stale.ts';
@@ -32,7 +32,7 @@ import { count } from '#text/sentences.ts';
 import type { Database, Reader } from '#database/database.ts';
 import { readableDocuments } from '#database/document-queries.ts';
 import { quotesOn } from '#database/market-queries.ts';
-import { describeJumps } from '#prices/warnings.ts';
+import { createSuspicionSearch, describeSuspicions, type Suspected } from '#prices/suspected.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
@@ -43,7 +43,7 @@ interface FlagInput {
   database: Reader;
   basemodel: string | null;
   configuration: AgentConfiguration | undefined;
-  suspected: readonly SuspectedSplit[];
+  suspected: readonly Suspected[];
   trades: number;
   /** The symbols of its open positions. */
   held: readonly string[];
@@ -56,12 +56,8 @@ const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-w
 function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: FlagInput) {
   const marks: Incomparability[] = [];
   const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
-  const jumps = [...new Set(terms.suspected.map(({ jump }) => jump))];
-  if (jumps.length > 0)
-    mark(
-      'suspected_split',
-      `It held a symbol over a jump that may be an unknown split: ${describeJumps(jumps)}`,
-    );
+  for (const { kind, noun, text } of describeSuspicions(terms.suspected))
+    mark(`suspected_${kind}`, `It held a symbol over a ${noun}: ${text}`);
   if (terms.trades === 0 && tries > 0)
     mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
   // As its summary says it on the day on which it last bought.
@@ -128,7 +124,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
     usage: usageTotals(database, all),
     refusals: countRefusals(database, all),
     markOn: createMarkReader(database),
-    findSplits: createSplitSearch(database, held, daySpan(days)),
+    findSuspected: createSuspicionSearch(database, held, daySpan(days)),
     rerunOption: createRerunOptions(database),
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
@@ -201,11 +197,12 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
   });
   const figures = reportModel(record);
   const days = run.days.map(({ date, isStale, jobId }) => ({ date, isStale, jobId }));
-  const suspected = basis.findSplits(run.days);
+  const suspected = basis.findSuspected(run.days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
   const cash = basis.initialCash.get(model) ?? null;
+  const configuration = basis.configurations.get(run.days.at(-1)?.jobId ?? '');
   request.growths?.set(model, growthCurve(record));
   return {
     model,
@@ -215,10 +212,13 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     days_before_cutoff: known.length,
     outside: listOutsideKinds(basis.agents.has(model)),
     failed_model_days: request.failed.get(model) ?? 0,
+    currency: configuration?.market.currency ?? US.currency,
     initial_cash: cash === null ? null : toDollars(cash),
     no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
     ...figures,
-    suspected_split: suspected.map(({ date, jump: { symbol } }) => ({ date, symbol })),
+    suspected: suspected.map(({ kind, symbol, date, from, to, days: own }) => {
+      return { kind, symbol, date, from, to, model_days: own.length };
+    }),
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
       ...staleness([{ run: model, days }], basis.rerunOption),
@@ -227,7 +227,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
         basemodel,
         trades: figures.trading.trades,
         held: figures.open_positions.map(({ symbol }) => symbol),
-        configuration: basis.configurations.get(run.days.at(-1)?.jobId ?? ''),
+        configuration,
         suspected,
       }),
     ],

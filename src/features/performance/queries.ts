@@ -1,5 +1,5 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
-import { type ActionType, actionTypes } from '#domain/vocabulary.ts';
+import { actionTypes } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
 import { dateBounds, pickIds, type JobWindow, type DateWindow } from '#database/session-filters.ts';
 import type { Database, Reader } from '#database/database.ts';
@@ -18,6 +18,7 @@ import {
 import { sumSql } from '#database/usage.ts';
 import { findStaleDays } from '#database/stale.ts';
 import { knownRuns, type Run } from '#database/records/model-records.ts';
+import { explainExchanges, type LedgerAction } from './exchange-evidence.ts';
 import { type OpeningLot, openingLots } from './opening-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */
@@ -129,15 +130,6 @@ const LEDGER = query(
   ],
 );
 
-/** One action with the cash after it. */
-export interface LedgerAction {
-  actionType: ActionType;
-  symbol: string | null;
-  amount: number | null;
-  price: Money | null;
-  cash: Money;
-}
-
 /** A model-day's ledger: its starting state, its actions and its close. */
 export interface LedgerDay {
   sessionId: number;
@@ -161,6 +153,7 @@ export interface LedgerDay {
 export function ledgerDays(database: Reader, sessionIds: Iterable<number>): LedgerDay[] {
   const days: LedgerDay[] = [];
   for (const row of LEDGER.iterate(database, [...sessionIds])) addLedgerRow(days, row);
+  for (const day of days) explainExchanges(database, day);
   // A chain begins with the initial cash or with an opening, and only an opening has lots.
   const beginnings = days.filter((day) => day.startedFrom === null);
   const lots = Map.groupBy(openingLots(database, beginnings), ({ sessionId }) => sessionId);

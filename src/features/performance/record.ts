@@ -3,7 +3,8 @@ import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Money } from '#money/money.ts';
 import type { Database } from '#database/database.ts';
 import { isUnknown, readGaps } from '#prices/dividend-gaps.ts';
-import { type HeldSymbol, uncoveredHoldings } from './holdings-queries.ts';
+import type { HeldSymbol } from '#database/suspicion-queries.ts';
+import { uncoveredHoldings } from './holdings-queries.ts';
 import {
   barsBetween,
   type ActiveDay,

@@ -16,12 +16,10 @@ import {
   type ModelTrading,
   type OpenPosition,
   openPositions,
-  tripProfit,
-  type RoundTrip,
-  sumMoney,
   measureTrading,
   unrealisedProfit,
 } from './trading.ts';
+import { type RoundTrip, sumMoney, tripProfit } from './lots.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { benchmarkReturns, type ComparedDay } from './benchmark.ts';
 import type { ModelRecord } from './record.ts';

@@ -13,6 +13,7 @@ import {
   nullableDate,
   nullableText,
 } from '#api/schemas.ts';
+import { suspectedKinds } from '#prices/suspected.ts';
 import { incomparabilityKinds } from './comparability.ts';
 import { dividendStatuses } from './report.ts';
 
@@ -227,13 +228,25 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
        * That held a symbol over a morning for which its dividends are neither stored nor covered.
        */
       model_days_with_unknown_dividends: count,
-      /**
-       * Model-days that held a symbol over a jump that may be a split which the prices do not know.
-       */
-      suspected_split: v.array(named('SuspectedSplit', { date: dateText, symbol: v.string() })),
+      /** What its model-days held a symbol over that the prices may not know. */
+      suspected: v.array(
+        named('Suspected', {
+          kind: v.picklist(suspectedKinds),
+          symbol: v.string(),
+          /** Of the jump, the ex-date, or the first session without a bar. */
+          date: dateText,
+          /** The close before. */
+          from: v.number(),
+          /** The open, the dividend; null of an end. */
+          to: v.nullable(v.number()),
+          model_days: count,
+        }),
+      ),
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(incomparability),
       /** With which its first completed day of all started; null when that is not stored. */
+      /** Of its money; what it cost itself is in dollars. */
+      currency: v.string(),
       initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
       /** Whether orders cost nothing on top of their price in all its jobs. */
       no_trading_costs: v.boolean(),

@@ -31,6 +31,7 @@ import {
   objectTable,
 } from '#api/handler.ts';
 import { checkNames, parseFilters } from '#api/filters.ts';
+import { currenciesByName } from '#database/records/model-records.ts';
 import { resolveStudy, studiesByName } from '#api/studies.ts';
 import { benchmarkEntry, choiceEntries, readCountedDays } from './filters.ts';
 import { performanceResponse } from './response.ts';
@@ -42,12 +43,13 @@ import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 const figures = schemaColumns(performanceResponse.entries.models.item)
   .filter((name) => !name.startsWith('details_') && name !== 'study')
   .concat('runs', 'interval_low', 'interval_high', 'incomparable');
-const trades = 'model date side symbol amount price commission cash cash_change entry'.split(' ');
+const trades =
+  'model date side symbol amount price commission cash cash_change entry currency'.split(' ');
 const columns = {
-  curve:
-    'model date value daily_return stale benchmark_value family before_cutoff dividends dividend_status growth drawdown'.split(
-      ' ',
-    ),
+  curve: (
+    'model date value daily_return stale benchmark_value family before_cutoff dividends ' +
+    'dividend_status growth drawdown currency'
+  ).split(' '),
   trades,
   actions: trades,
   style: 'model factor beta standard_error p_value contribution days'.split(' '),
@@ -73,7 +75,7 @@ const performanceQuery = v.object({
   table: wordFilter(
     ['curve', 'returns', 'trades', 'actions', 'style', 'figures'],
     'Which of the tables, as CSV: the curve; daily returns, a row for each date and a column for each model, with the ' +
-      'benchmark last; the orders and dividends; these with the splits; the factors of each return; or the figures. ' +
+      'benchmark last; the orders and dividends; these with the splits and exchanges; the factors of each return; or the figures. ' +
       'With by=entry, all but the orders are of entries, of the mean of their runs.',
   ),
 });
@@ -245,14 +247,14 @@ function meanCell(name: string, rows: readonly Readonly<Record<string, unknown>>
 }
 
 /**
- * A row per executed order and per dividend, with `table=actions` also per split, by model, date
- * and action.
+ * A row per executed order and per dividend, with `table=actions` also per split and exchange, by
+ * model, date and action.
  */
 function* tradeRows({ database }: Context, query: Query) {
   for (const { days, family: entry } of readCountedDays(database, query).runs) {
     if (days.length === 0) continue;
     for (const change of readChanges(database, days)) {
-      if (change.side !== 'split' || query.table === 'actions')
+      if (query.table === 'actions' || /^(buy|sell|dividend)$/.test(change.side))
         yield { ...tradeRow(change), entry };
     }
   }
@@ -300,11 +302,16 @@ export const performanceRoute = route({
       figures: figureRows,
     };
     const studies = studiesByName(context.database);
+    const currencies = currenciesByName(context.database);
     const all = Iterator.from<{ model: string }>(rows[table](context, query));
     return objectTable(
       `${table}.csv`,
       [...columns[table], 'study'],
-      all.map((row) => ({ ...row, study: studies.get(row.model) })),
+      all.map((row) => ({
+        ...row,
+        study: studies.get(row.model),
+        currency: currencies.get(row.model),
+      })),
     );
   },
 });

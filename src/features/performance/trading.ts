@@ -3,137 +3,24 @@ import { type CalendarDate, countDays } from '#time/calendar.ts';
 import { type Money, asMoney, toDollars } from '#money/money.ts';
 import { list } from '#text/sentences.ts';
 import type { Figure } from '../statistics/figure.ts';
-import type { LedgerAction, LedgerDay } from './queries.ts';
-
-/** Shares of one symbol that were bought together, and their cost including commission. */
-interface Lot {
-  date: CalendarDate;
-  quantity: number;
-  cost: Money;
-}
-
-/** The lots held of each symbol, oldest first, without symbols that are not held. */
-type LotBook = Map<string, Lot[]>;
-
-/** Shares bought together and sold together: one lot, or the part of it that one order sold. */
-export interface RoundTrip {
-  symbol: string;
-  quantity: number;
-  buyDate: CalendarDate;
-  sellDate: CalendarDate;
-  cost: Money;
-  proceeds: Money;
-}
-
-export function sumMoney(amounts: readonly number[]): Money {
-  return asMoney(amounts.reduce((total, amount) => total + amount, 0));
-}
-
-export function tripProfit({ cost, proceeds }: RoundTrip): Money {
-  return asMoney(proceeds - cost);
-}
+import {
+  buyLot,
+  type CashAction,
+  countShares,
+  exchangeLots,
+  type LotBook,
+  type RoundTrip,
+  sellLots,
+  splitLots,
+  sumCost,
+  sumMoney,
+  tripProfit,
+} from './lots.ts';
+import type { LedgerDay } from './queries.ts';
 
 /** Calendar days from purchase to sale; 0 within one day. */
 export function holdingDays({ buyDate, sellDate }: RoundTrip): number {
   return countDays(buyDate, sellDate) - 1;
-}
-
-function buyLot(book: LotBook, symbol: string, lot: Lot): void {
-  const lots = book.get(symbol);
-  if (lots === undefined) book.set(symbol, [lot]);
-  else lots.push(lot);
-}
-
-/**
- * Sells shares first in, first out (the default of US tax law, 26 CFR 1.1012-1(c)): every lot that
- * the order reaches makes a round trip. Cost and proceeds are divided in proportion to shares; the
- * parts add up to the whole, to 1/10000 dollar.
- */
-function sellLots(
-  book: LotBook,
-  symbol: string,
-  { date, quantity, proceeds }: { date: CalendarDate; quantity: number; proceeds: Money },
-): RoundTrip[] {
-  const lots = book.get(symbol) ?? [];
-  const trips: RoundTrip[] = [];
-  let [sold, paid] = [0, 0];
-  while (sold < quantity) {
-    const [lot] = lots;
-    if (lot === undefined)
-      throw new Error(`Cannot sell ${quantity} ${symbol} on ${date}: the ledger bought fewer`);
-    const part = Math.min(quantity - sold, lot.quantity);
-    const cost = portion(lot.cost, part, lot.quantity);
-    sold += part;
-    const paidSoFar = portion(proceeds, sold, quantity);
-    trips.push({
-      symbol,
-      quantity: part,
-      buyDate: lot.date,
-      sellDate: date,
-      cost,
-      proceeds: asMoney(paidSoFar - paid),
-    });
-    paid = paidSoFar;
-    if (part === lot.quantity) lots.shift();
-    else lots[0] = { ...lot, quantity: lot.quantity - part, cost: asMoney(lot.cost - cost) };
-  }
-  if (lots.length === 0) book.delete(symbol);
-  return trips;
-}
-
-/**
- * Applies a split as recorded: `added` shares (negative: removed), and `cash` for the remaining
- * fraction of a share, at `price`. The fraction counts as sold from the oldest lot (IRS Publication
- * 550, "fractional shares"). Returns the profit of that sale. Lots remain whole shares and keep
- * their cost.
- */
-function splitLots(
-  book: LotBook,
-  symbol: string,
-  {
-    date,
-    added,
-    cash,
-    price,
-  }: { date: CalendarDate; added: number; cash: Money; price: Money | null },
-): Money {
-  const before = countShares(book.get(symbol) ?? []);
-  const after = before + added;
-  const fraction = price === null || price === 0 ? 0 : cash / price;
-  const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
-  const trips = sellLots(book, symbol, { date, quantity: oldShares, proceeds: cash });
-  if (after > 0) book.set(symbol, rescale(book.get(symbol) ?? [], after));
-  return trips.length === 0 ? cash : sumMoney(trips.map(tripProfit));
-}
-
-function countShares(lots: readonly Lot[]): number {
-  return lots.reduce((sum, { quantity }) => sum + quantity, 0);
-}
-
-/**
- * Scales lots to whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to
- * the next one.
- */
-function rescale(lots: readonly Lot[], quantity: number): Lot[] {
-  const total = countShares(lots);
-  const scaled: Lot[] = [];
-  let [reached, done, cost] = [0, 0, 0];
-  lots.forEach((lot, index) => {
-    reached += lot.quantity;
-    cost += lot.cost;
-    const bound = index === lots.length - 1 ? quantity : Math.round((reached / total) * quantity);
-    const last = scaled.at(-1);
-    if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: asMoney(cost) });
-    else if (index === lots.length - 1 && last !== undefined) last.cost = asMoney(last.cost + cost);
-    else return;
-    [done, cost] = [bound, 0];
-  });
-  return scaled;
-}
-
-/** `amount * part / whole`, to the nearest 1/10000 dollar; exactly `amount` for the whole. */
-function portion(amount: Money, part: number, whole: number): Money {
-  return part === whole ? amount : asMoney(Math.round(amount * (part / whole)));
 }
 
 /** What some model-days traded, in exact money. */
@@ -156,6 +43,7 @@ export function measureTrading(
 ): ModelTrading {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
   const trading = noTrading();
+  const isWhole = ledger.every(({ sessionId }) => chosen.has(sessionId));
   let book: LotBook = new Map();
   let reached: number | null = null;
   for (const day of ledger) {
@@ -164,7 +52,7 @@ export function measureTrading(
     if (!isContinuation) book = new Map();
     for (const applied of [...path, day]) {
       applyDay(
-        { book, trading: applied === day ? trading : noTrading() },
+        { book, trading: applied === day ? trading : noTrading(), isWhole },
         applied,
         openingCash(days, applied),
       );
@@ -184,7 +72,7 @@ function noTrading() {
     /** What orders cost beyond shares times price. */
     commission: nothing,
     roundTrips: [] as RoundTrip[],
-    /** Profit on the fractions of shares that splits paid in cash. */
+    /** Profit on the cash of splits for fractions of shares, and of exchanges beside shares. */
     fractionProfit: nothing,
     /** The dividends received, by session; none where there were none. */
     dividends: new Map<number, Money>(),
@@ -197,10 +85,13 @@ export function noSymbolTrading() {
   const nothing = asMoney(0);
   return {
     trades: 0,
-    /** Profit on shares sold, and on the fractions that splits paid in cash. */
+    /** Profit on shares sold, on the fractions that splits paid in cash, and on exchanges. */
     realised: nothing,
     dividends: nothing,
-    /** All that came in minus all that was paid, dividends and commission included. */
+    /**
+     * All that came in minus all that was paid, dividends and commission included; shares that
+     * exchanges took or brought count too.
+     */
     cash: nothing,
   };
 }
@@ -238,6 +129,8 @@ function requireDay(days: ReadonlyMap<number, LedgerDay>, sessionId: number): Le
 interface Accounts {
   book: LotBook;
   trading: Trading;
+  /** Whether all days of the ledger are chosen. */
+  isWhole: boolean;
 }
 
 /**
@@ -253,26 +146,62 @@ function applyDay(
   for (const { symbol, date: boughtOn, quantity, cost } of lots)
     buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
   let cash = openingCash;
-  for (const action of actions) {
+  const changes = actions.flatMap((action): CashAction[] => {
+    const { symbol, amount } = action;
     const change = asMoney(action.cash - cash);
     cash = action.cash;
-    if (action.symbol === null) continue;
-    const own = trading.symbols.get(action.symbol) ?? noSymbolTrading();
-    trading.symbols.set(action.symbol, own);
+    return symbol === null || amount === null ? [] : [{ ...action, symbol, amount, change }];
+  });
+  for (const [place, action] of changes.entries()) {
+    const { symbol, actionType, change } = action;
+    const own = symbolTrading(trading, symbol);
     own.cash = asMoney(own.cash + change);
-    if (action.actionType === 'dividend') {
+    if (actionType === 'dividend') {
       own.dividends = asMoney(own.dividends + change);
       trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
-    } else applyAction(accounts, action, { date, change, own });
+    } else if (actionType === 'exchange') {
+      const next = changes.findIndex((one, at) => at > place && one.actionType !== 'received');
+      const received = changes.slice(place + 1, next < 0 ? undefined : next);
+      applyExchange(accounts, action, { date, received });
+    } else if (actionType !== 'received') applyAction(accounts, action, { date, own });
+  }
+}
+
+function symbolTrading({ symbols }: Trading, symbol: string): SymbolTrading {
+  const own = symbols.get(symbol) ?? noSymbolTrading();
+  symbols.set(symbol, own);
+  return own;
+}
+
+/**
+ * Between the profits of two symbols, what an exchange took from one and brought of the other
+ * counts at its cost, so that each is still realised, unrealised and dividends; in a part of a
+ * chain, which begins with a value, at its value that morning.
+ */
+function applyExchange(
+  { book, trading, isWhole }: Accounts,
+  exchange: CashAction,
+  when: { date: CalendarDate; received: readonly CashAction[] },
+): void {
+  const { trips, parts } = exchangeLots(book, exchange, when);
+  const old = symbolTrading(trading, exchange.symbol);
+  trading.roundTrips.push(...trips);
+  old.realised = sumMoney([old.realised, ...trips.map(tripProfit)]);
+  for (const { symbol, cost, value, profit } of parts) {
+    const own = symbolTrading(trading, symbol);
+    const moved = isWhole ? cost : value;
+    old.cash = asMoney(old.cash + moved);
+    own.cash = asMoney(own.cash - moved);
+    own.realised = asMoney(own.realised + profit);
+    trading.fractionProfit = asMoney(trading.fractionProfit + profit);
   }
 }
 
 function applyAction(
   { book, trading }: Accounts,
-  { actionType, symbol, amount, price }: LedgerAction,
-  { date, change, own }: { date: CalendarDate; change: Money; own: SymbolTrading },
+  { actionType, symbol, amount, price, change }: CashAction,
+  { date, own }: { date: CalendarDate; own: SymbolTrading },
 ): void {
-  if (symbol === null || amount === null) return;
   if (actionType === 'split') {
     const profit = splitLots(book, symbol, { date, added: amount, cash: change, price });
     trading.fractionProfit = asMoney(trading.fractionProfit + profit);
@@ -328,7 +257,7 @@ export function openPositions(book: LotBook, markOf: (symbol: string) => Money |
     .map(([symbol, lots]) => {
       const [oldest] = lots;
       assert(oldest !== undefined, 'a book holds no symbol without lots');
-      const [quantity, cost] = [countShares(lots), sumMoney(lots.map((lot) => lot.cost))];
+      const [quantity, cost] = [countShares(lots), sumCost(lots)];
       const mark = markOf(symbol);
       const value = mark === null ? null : asMoney(quantity * mark);
       const profit = value === null ? null : asMoney(value - cost);

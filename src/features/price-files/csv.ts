@@ -51,13 +51,15 @@ const NAMES: Record<ColumnField, readonly string[]> = {
   factor: ['stocksplits', 'splitcoefficient', 'splitfactor'],
   numerator: ['numerator', 'splitto'],
   denominator: ['denominator', 'splitfrom'],
+  confirmed: [],
 };
 /** Beside prices, an amount is the turnover. */
-const NAMES_WITHOUT_PRICES: typeof NAMES = {
+export const NAMES_WITHOUT_PRICES: typeof NAMES = {
   ...NAMES,
   date: [...EX_DATES, 'executiondate', 'effectivedate', 'date'],
   dividend: ['amount', ...DIVIDENDS],
   currency: ['currency'],
+  confirmed: ['confirmed'],
   factor: [],
 };
 /** Other columns of known formats: none of them is the symbol. */
@@ -146,29 +148,33 @@ function readLayout(header: Header, { first }: Lines, path: string) {
  * where they are neither those of prices nor of dividends or splits.
  */
 function findColumns(header: Header): Columns {
-  const { names } = header;
-  const find = (wanted: typeof NAMES) =>
-    Object.fromEntries(
-      Object.entries(wanted).map(([field, candidates]) => {
-        const name = candidates.find((candidate) => names.includes(candidate));
-        const position = name === undefined ? -1 : names.indexOf(name);
-        if (name !== undefined && names.lastIndexOf(name) !== position)
-          throw invalidFile(`its header has two columns for ${field}`);
-        return [field, position];
-      }),
-    ) as Columns;
-  const ofPrices = find(NAMES);
+  const ofPrices = findPositions(header, NAMES);
   const missing = (['date', 'open', 'close'] as const).filter((field) => ofPrices[field] === -1);
   if (missing.length === 0) return ofPrices;
-  const others = find(NAMES_WITHOUT_PRICES);
+  const others = findPositions(header, NAMES_WITHOUT_PRICES);
   const hasNoPrices = ofPrices.open === -1 && ofPrices.close === -1 && others.date !== -1;
   if (hasNoPrices && (hasSplits(others) || (hasDividends(others) && hasExDate(header))))
     return others;
   throw invalidFile(
     `it is not JSON, and as CSV of prices its header lacks ${missing.join(', ')} (dividends need` +
-      ' ex_date and amount, splits date, numerator and denominator);' +
+      ' ex_date and amount, splits date, numerator and denominator, exchanges into or remains);' +
       ` its columns are ${columnText(header)}`,
   );
+}
+
+/** The position of each field by the names that it may have; throws where two columns have one. */
+export function findPositions<Name extends string>(
+  { names }: Header,
+  wanted: Record<Name, readonly string[]>,
+): Record<Name, number> {
+  const entries = Object.entries<readonly string[]>(wanted).map(([field, candidates]) => {
+    const name = candidates.find((candidate) => names.includes(candidate));
+    const position = name === undefined ? -1 : names.indexOf(name);
+    if (name !== undefined && names.lastIndexOf(name) !== position)
+      throw invalidFile(`its header has two columns for ${field}`);
+    return [field, position];
+  });
+  return Object.fromEntries(entries);
 }
 
 const hasSplits = ({ numerator, denominator }: Columns) => numerator !== -1 && denominator !== -1;
@@ -182,7 +188,7 @@ function hasUnknownColumns({ names }: Header): boolean {
 }
 
 /** The columns as the file spells them. */
-function columnText({ line, separator }: Header): string {
+export function columnText({ line, separator }: Header): string {
   const names = splitRow(line, separator)
     .map((name) => name.trim())
     .join(', ');
@@ -276,7 +282,8 @@ function parseActions(cells: readonly string[], columns: Columns): Row {
   const factor = cells[columns.factor]?.trim();
   if (factor === undefined) {
     const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
-    return { dividend, currency, numerator, denominator };
+    const confirmed = cells[columns.confirmed];
+    return { dividend, currency, numerator, denominator, confirmed };
   }
   // yfinance writes 0 on days without a split, others 1.
   const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;

@@ -3,13 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
-import { dividendsSince } from '#database/splits-and-dividends.ts';
+import { largeDividends, type Suspicion } from '#prices/suspected.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
 import { importFile, type ImportSummary } from './import.ts';
 import type { ImportOptions } from './store-staged.ts';
-import { approximateCashPerShare } from '#trading/morning.ts';
 import { compact, formatNumber, list } from '#text/sentences.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
@@ -40,7 +39,7 @@ export async function importPrices(
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: declared }),
     );
-    const dividends = dividendsSince(database, summary.symbols, before);
+    const dividends = largeDividends(database, summary.symbols, undefined, before);
     const large = largeDividendWarnings(dividends);
     process.stdout.write(describeImport(path, summary) + large.join(''));
     return summary.symbols.length > 0;
@@ -116,18 +115,13 @@ export async function withProgress<Summary>(
   }
 }
 
-/** Above this share of the close before it, a dividend may be something else. */
-const MAX_SHARE_OF_CLOSE = 0.25;
-
-function largeDividendWarnings(dividends: ReturnType<typeof dividendsSince>): string[] {
-  const large = dividends.flatMap((dividend) => {
-    const { symbol, exDate, closeDate, close } = dividend;
-    const cash = approximateCashPerShare(dividend) / 1_000_000;
-    return cash > MAX_SHARE_OF_CLOSE * close
-      ? `  warning: the dividend of ${symbol} on ${exDate}, ${cash} per share, is above 25 % of its close of ${close}` +
-          ` on ${closeDate}; if it is wrong, import its row again with the right amount, or 0\n`
-      : [];
-  });
+function largeDividendWarnings(dividends: readonly Suspicion[]): string[] {
+  const large = dividends.map(
+    ({ symbol, date, from, to, last }) =>
+      `  warning: the dividend of ${symbol} on ${date}, ${to} per share, is above 25 % of its close of ${from}` +
+      ` on ${last}; if it is wrong, import its row again with the right amount, or 0;` +
+      ` if it is right, with yes in a column confirmed\n`,
+  );
   const others = large.length - MAX_NAMED_DIVIDENDS;
   const more = others > 0 ? [`  and ${plural(others, 'more such dividend')}\n`] : [];
   return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];
@@ -157,17 +151,21 @@ function describeRows(summary: ImportSummary): string[] {
   return rows.concat(describeContradictions(summary.contradicted).map((words) => `  ${words}`));
 }
 
-/** What a file of dividends, of splits or of both had. */
+/** What a file of dividends, of splits or of both had, or one of exchanges. */
 function describeActions(summary: ImportSummary): string[] {
   const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
-  const { splits, noSplits } = summary;
+  const { splits, noSplits, exchanges } = summary;
+  const ofThem = `(${formatNumber(changed)} new, changed or removed)`;
   const what = compact([
-    (dividends > 0 || splits === 0) &&
-      `${plural(dividends, 'dividend')} (${formatNumber(changed)} new, changed or removed)`,
+    exchanges !== null && `${plural(exchanges.stored, 'exchange')} ${ofThem}`,
+    exchanges !== null &&
+      exchanges.none > 0 &&
+      `${plural(exchanges.none, 'line')} into itself (no exchange)`,
+    (dividends > 0 || (splits === 0 && !exchanges)) && `${plural(dividends, 'dividend')} ${ofThem}`,
     splits > 0 && plural(splits - noSplits, 'split'),
     noSplits > 0 && `${plural(noSplits, 'line')} 1:1 (no split)`,
   ]);
-  const dates = `${splits === 0 ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
+  const dates = `${splits === 0 && !exchanges ? 'ex-dates ' : ''}${firstDate} to ${lastDate}`;
   return compact([
     `  imported ${what.join(' and ')} of ${plural(symbols.length, 'symbol')}, ${dates}`,
     incomplete > 0 &&

@@ -10,11 +10,12 @@ import { interpretPrices, findNights, findDefect, type Interpretation } from './
 import { type Ambiguities, type ImportOptions, storeStaged } from './store-staged.ts';
 import { readHead, readLines } from './lines.ts';
 import { readCsv } from './csv.ts';
+import { importExchanges, namesExchanges } from './exchanges-file.ts';
 import { readJson } from './json.ts';
 import { toLongRows } from './wide.ts';
 
 /**
- * Imports the rows of a file of prices, dividends or splits: reads all of them, refuses those that
+ * Imports the rows of a file of prices, dividends, splits or exchanges: reads all of them, refuses those that
  * contradict each other, and stores the others.
  */
 
@@ -82,7 +83,8 @@ function mergeRow(days: Map<string, StagedRow>, row: StagedRow): Defect | null {
   const isOther = numerator !== row.numerator || denominator !== row.denominator;
   if (row.numerator !== null && isOther)
     return { reason: 'another row has a different split of this symbol and date', value: key };
-  days.set(key, { ...before, dividend, numerator, denominator });
+  const confirmed = before.confirmed || row.confirmed;
+  days.set(key, { ...before, dividend, numerator, denominator, confirmed });
   return null;
 }
 
@@ -134,7 +136,7 @@ function refuseSymbols(
 }
 
 /**
- * Imports the daily bars, the dividends or the splits of one file in short transactions. Bad rows
+ * Imports the daily bars, the dividends, the splits or the exchanges of one file in short transactions. Bad rows
  * are reported and skipped; a file in no known format, or a compressed one that is torn, throws a
  * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its
  * last complete bar, or ex-date.
@@ -143,6 +145,12 @@ export async function importFile(database: CommandDatabase, path: string, option
   await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
   const lines = await readHead(source);
   const isJson = /^\s*[[{]/.test(lines.first.lines[0] ?? '');
+  const { refused, refuse } = refusalCounter(options);
+  if (!isJson && namesExchanges(lines)) {
+    const stored = await importExchanges(database, lines, { ...options, refuse });
+    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
+    return { format: 'CSV of exchanges', taken: null, ...stored, contradicted: [], refused };
+  }
   const table = isJson
     ? await readJson(lines)
     : readCsv(toLongRows(lines, options.onRefused), path);
@@ -151,7 +159,6 @@ export async function importFile(database: CommandDatabase, path: string, option
   const today = utcDate(clock());
   if (table.source === 'disguise' && (said ?? 'split-adjusted') !== priceMeaning(table.source))
     throw invalidFile(`the prices of a control market are ${priceMeaning(table.source)}`);
-  const { refused, refuse } = refusalCounter(options);
   const staging = createStaging(database);
   try {
     const doubts = await stageRows(table, staging, { refuse, today });

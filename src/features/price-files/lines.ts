@@ -135,7 +135,11 @@ export function findSeparator(line: string): string {
 
 /** Takes the first line as the header. */
 export function takeHeader({ first }: Lines) {
-  const line = takeLines(first, 1).join().trim();
+  return readHeader(takeLines(first, 1).join());
+}
+
+export function readHeader(text: string) {
+  const line = text.trim();
   const separator = findSeparator(line);
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),

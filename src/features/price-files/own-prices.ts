@@ -7,9 +7,13 @@ import { withSnapshot } from '#database/snapshot.ts';
 import { joinRows } from '#verify/books.ts';
 import { withTemporaryFolder } from '#database/storage/files.ts';
 import { type StoredBar, storedBars } from '#database/prices.ts';
+import { exchangesOf } from '#database/exchanges.ts';
+import { compact, list } from '#text/sentences.ts';
 import { listDividends, storedSplits } from '#database/splits-and-dividends.ts';
 import {
   type UsedDividend,
+  type UsedExchange,
+  usedExchanges,
   type UsedSplit,
   usedDividends,
   usedPrices,
@@ -63,7 +67,7 @@ const FIELDS = ['open', 'high', 'low', 'close'] as const;
 /** What one side knows of a symbol on a date. */
 interface Fact {
   date: CalendarDate;
-  what: (typeof FIELDS)[number] | 'split' | 'dividend';
+  what: (typeof FIELDS)[number] | 'split' | 'dividend' | `exchange into ${string}`;
   value: number;
   /** As a sentence shows it. */
   text: string;
@@ -71,6 +75,7 @@ interface Fact {
   basis?: string;
 }
 
+const isExchange = ({ what }: Fact) => what.startsWith('exchange');
 const keyOf = ({ what, date }: Fact) => `${what} ${date}`;
 
 /** What is counted, and missed on the side that lacks it. Each bar has an open. */
@@ -90,6 +95,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
     bars: 0,
     splits: 0,
     dividends: 0,
+    exchanges: 0,
     /** A sentence each, by symbol and date. */
     differences: [] as string[],
   };
@@ -97,6 +103,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
     prices: Map.groupBy(usedPrices(reader), ({ symbol }) => symbol),
     splits: Map.groupBy(usedSplits(reader), ({ symbol }) => symbol),
     dividends: Map.groupBy(usedDividends(reader), ({ symbol }) => symbol),
+    exchanges: Map.groupBy(usedExchanges(reader), ({ symbol }) => symbol),
   };
   for (const [symbol, { from, to }] of spansOf(reader)) {
     const say = (date: CalendarDate, words: string) =>
@@ -113,22 +120,27 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
       ...there.flatMap(barFacts),
       ...storedSplits(yours, symbol).map(splitFact),
       ...listDividends(yours, [symbol]).map((dividend) => dividendFact(dividend, splits)),
+      ...exchangesOf(yours, symbol).map(exchangeFact),
     ];
     const ours = [
       ...here.flatMap(barFacts),
       ...(used.prices.get(symbol) ?? []).map((own) => priceFact(own.date, own.kind, own.price)),
       ...(used.splits.get(symbol) ?? []).map(splitFact),
       ...(used.dividends.get(symbol) ?? []).map((dividend) => dividendFact(dividend, splits)),
+      ...(used.exchanges.get(symbol) ?? []).map(exchangeFact),
     ];
     // A price that the ledger used is that of the bar, unless that has changed since.
     const different = new Map(ours.map((fact) => [`${keyOf(fact)} ${fact.text}`, fact]));
-    const isMissed = ({ date, what }: Fact) =>
-      what === 'split' || what === 'dividend'
-        ? wasHeldOver(reader, symbol, { date, kind: what })
-        : what === 'open' && date >= from && here.length > 0;
+    const isMissed = (fact: Fact) => {
+      const { date, what } = fact;
+      if (what === 'split' || what === 'dividend')
+        return wasHeldOver(reader, symbol, { date, kind: what });
+      if (isExchange(fact)) return wasHeldOver(reader, symbol, { date, kind: 'exchange' });
+      return what === 'open' && date >= from && here.length > 0;
+    };
     for (const [fact, own] of joinRows([...different.values()], theirs, keyOf)) {
       const { date, what } = fact ?? own;
-      const counted = COUNTED.get(what);
+      const counted = isExchange(fact ?? own) ? 'exchanges' : COUNTED.get(what);
       if (own === undefined && (counted === undefined || date < from)) continue;
       if (fact === undefined && !isMissed(own)) continue;
       if (fact !== undefined && counted !== undefined) comparison[counted] += 1;
@@ -148,6 +160,7 @@ const ROUNDING = 100;
 const MILLIONTHS = 1_000_000;
 
 function isSame(one: Fact, other: Fact): boolean {
+  if (isExchange(one)) return one.text === other.text;
   const difference = Math.abs(one.value - other.value);
   return difference <= (one.basis === other.basis ? 0 : ROUNDING);
 }
@@ -173,6 +186,16 @@ type Split = Omit<UsedSplit, 'symbol'>;
 function splitFact({ date, numerator, denominator }: Split): Fact {
   const [value, text] = [numerator / denominator, `${numerator}:${denominator}`];
   return { date, what: 'split', value, text };
+}
+
+function exchangeFact({ date, into, cash, numerator, denominator, remains }: UsedExchange): Fact {
+  const parts = compact([
+    cash > 0 && `${cash / MILLIONTHS} in cash`,
+    into !== '' && `${numerator}:${denominator}`,
+    remains === 1 && 'beside the old share',
+  ]);
+  const text = list(parts) || 'worthless';
+  return { date, what: `exchange into ${into || 'cash'}`, value: 0, text };
 }
 
 /** What was paid at the time: an amount per share of today is converted by the splits since. */

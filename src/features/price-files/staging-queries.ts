@@ -35,22 +35,22 @@ export interface StagedSymbol {
 const CACHE_MB = 64;
 
 const NAMES =
-  'symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator';
+  'symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator, confirmed';
 const TABLE = `CREATE TABLE staging.staged (
   symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL, open REAL, high REAL, low REAL, close REAL, volume REAL,
-  dividend INTEGER, numerator INTEGER, denominator INTEGER,
+  dividend INTEGER, numerator INTEGER, denominator INTEGER, confirmed INTEGER,
   differs INTEGER NOT NULL DEFAULT FALSE, -- whether prices of its rows do
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID`;
 /** The lines of further rows of a symbol and date. */
 const REPEATED = `CREATE TABLE staging.repeated (symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL) STRICT`;
 const ADD = `
-  INSERT INTO staged (${NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (symbol, date) DO NOTHING`;
+  INSERT INTO staged (${NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (symbol, date) DO NOTHING`;
 /** Prices that are only in one of the rows contradict nothing. */
 const MERGE = `
   UPDATE staged SET
     differs = iif(open <> ?3 OR high <> ?4 OR low <> ?5 OR close <> ?6, TRUE, differs), open = ?3,
-    ${['high', 'low', 'close', 'volume', 'dividend', 'numerator', 'denominator']
+    ${['high', 'low', 'close', 'volume', 'dividend', 'numerator', 'denominator', 'confirmed']
       .map((name, index) => `${name} = coalesce(?${index + 4}, ${name})`)
       .join(', ')}
   WHERE symbol = ?1 AND date = ?2`;
@@ -99,7 +99,8 @@ export function createStaging(database: Database) {
     /** Adds a row: what it does not say, an earlier one of its symbol and date may. */
     add(row: StagedRow) {
       const { symbol, date, line, open, high, low, close, volume } = row;
-      const values = [open, high, low, close, volume, row.dividend, row.numerator, row.denominator];
+      const { dividend, numerator, denominator, confirmed } = row;
+      const values = [open, high, low, close, volume, dividend, numerator, denominator, confirmed];
       if (insert?.run(symbol, date, line, ...values).changes !== 0) return;
       merge?.run(symbol, date, ...values);
       repeat?.run(symbol, date, line);
@@ -137,7 +138,7 @@ export function createStaging(database: Database) {
     },
     symbolDividends: (symbol: string) =>
       read<Dividend>(
-        'SELECT symbol, date AS exDate, dividend AS cash FROM staged WHERE symbol = ? AND dividend > 0 ORDER BY date',
+        'SELECT symbol, date AS exDate, dividend AS cash, confirmed FROM staged WHERE symbol = ? AND dividend > 0 ORDER BY date',
         symbol,
       ),
     /** Those of 1:1, which say that there was none, only from rows without prices. */

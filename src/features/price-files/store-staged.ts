@@ -1,6 +1,12 @@
 import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '#database/database.ts';
 import { type EventLoop, eventLoop } from '#time/event-loop.ts';
-import { addDays, type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
+import {
+  addDays,
+  type CalendarDate,
+  type Clock,
+  type DateSpan,
+  timestamp,
+} from '#time/calendar.ts';
 import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { Progress } from './lines.ts';
 import type { Defect } from '#prices/row.ts';
@@ -75,10 +81,11 @@ export interface ImportOptions {
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
-function createProgress(symbols: readonly StagedSymbol[], staging: Staging) {
-  const dates = symbols.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
+/** What is stored of a file, with these symbols and dates. */
+export function createProgress(symbols: string[], spans: readonly DateSpan[]) {
+  const dates = spans.flatMap(({ from, to }) => [from, to]).sort();
   return {
-    symbols: symbols.map(({ symbol }) => symbol),
+    symbols,
     /** Rows with prices that are now in the database, including those that already were. */
     bars: 0,
     /**
@@ -86,7 +93,7 @@ function createProgress(symbols: readonly StagedSymbol[], staging: Staging) {
      * removed.
      */
     changed: 0,
-    dates: staging.dates(),
+    dates: 0,
     firstDate: dates[0] ?? null,
     lastDate: dates.at(-1) ?? null,
     /** Symbols whose synthetic prices were replaced. */
@@ -95,6 +102,8 @@ function createProgress(symbols: readonly StagedSymbol[], staging: Staging) {
     splits: 0,
     /** Lines without prices which say that there was no split. */
     noSplits: 0,
+    /** Of a file of exchanges, how many lines said that there was one, and that there was none. */
+    exchanges: null as { stored: number; none: number } | null,
     /** Symbols whose dividends are not known to be complete, because rows were refused. */
     incomplete: 0,
     /** Dates of refused rows between the known ones of a symbol, as `AAPL 2024-05-10`. */
@@ -123,7 +132,12 @@ export async function storeStaged(
   staging: Staging,
   options: StoreOptions,
 ) {
-  const progress = createProgress(options.symbols, staging);
+  const { symbols } = options;
+  const progress = createProgress(
+    symbols.map(({ symbol }) => symbol),
+    symbols.map(({ firstDate: from, lastDate: to }) => ({ from, to })),
+  );
+  progress.dates = staging.dates();
   await writeInTurns(
     database,
     storeSymbols(database, staging, { ...options, progress }),

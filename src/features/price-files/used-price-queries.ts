@@ -1,3 +1,4 @@
+import { EXCHANGE_COLUMNS } from '#database/exchanges.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Reader } from '#database/database.ts';
 import { amount, flag, oneOf, query, reads, text, type RowOf } from '#database/rows.ts';
@@ -57,6 +58,16 @@ export const usedSplits = reads(
   SPLIT_COLUMNS,
 );
 
+/** The exchanges that committed model-days knew of what they held. */
+export const usedExchanges = reads(
+  'all',
+  `SELECT DISTINCT symbol, session_exchanges.date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains
+   ${usedRows('session_exchanges')} ORDER BY 1, 2, 3`,
+  EXCHANGE_COLUMNS,
+);
+
+export type UsedExchange = RowOf<typeof usedExchanges>;
+
 export type UsedDividend = RowOf<typeof usedDividends>;
 
 /** The dividends that committed model-days were paid. */
@@ -71,8 +82,9 @@ const HELD_OVER = query(
   `SELECT EXISTS (
      SELECT 1 ${usedRows('session_prices')}
        AND symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2
-       AND (?3 = 'split' OR pays_dividends))
-     AND NOT iif(?3 = 'split', ${hasBarsSql(adjustedSourcesInSql, '?1')}, ${hasBarsSql(sourcesWithDividendsInSql, '?1')})`,
+       AND (?3 <> 'dividend' OR pays_dividends))
+     AND NOT CASE ?3 WHEN 'split' THEN ${hasBarsSql(adjustedSourcesInSql, '?1')}
+       WHEN 'dividend' THEN ${hasBarsSql(sourcesWithDividendsInSql, '?1')} ELSE FALSE END`,
   [flag],
 );
 
@@ -80,7 +92,7 @@ const HELD_OVER = query(
 export function wasHeldOver(
   reader: Reader,
   symbol: string,
-  { date, kind }: { date: CalendarDate; kind: 'split' | 'dividend' },
+  { date, kind }: { date: CalendarDate; kind: 'split' | 'dividend' | 'exchange' },
 ): boolean {
   return HELD_OVER.one(reader, symbol, date, kind)[0] === 1;
 }

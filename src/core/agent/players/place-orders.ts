@@ -26,6 +26,8 @@ export type BaselineDay = ToolDialogue<string>;
  * costs.
  */
 const SECOND_TRY_SHARE = 0.98;
+/** Whose open is at its limit: no smaller order fills either. */
+const HALTED = /at its (?:upper|lower) limit, no one/;
 /** How many shares a limit allows, in the sentence of its refusal. */
 const ALLOWED = /(?:at most (\d+) shares?|none) can be bought/;
 const UNITS_PER_DOLLAR = 10_000;
@@ -159,7 +161,9 @@ function planRetry(
     const price = stocks.get(order.symbol)?.price;
     if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
       return [];
-    const [limit, shares = 0] = ALLOWED.exec(replies[index].error) ?? [];
+    const { error } = replies[index];
+    if (HALTED.test(error)) return [];
+    const [limit, shares = 0] = ALLOWED.exec(error) ?? [];
     const allowed = limit === undefined ? Infinity : Number(shares);
     const most = Math.min(order.amount - 1, Math.floor(cash / price), allowed);
     const amount = wholeLots(findBoard(brief.rules, order.symbol), most);

@@ -10,7 +10,7 @@ const newestRunSql = (model: string) =>
   `(SELECT run_id FROM simulation_runs WHERE model = ${model} ORDER BY status, run_id DESC LIMIT 1)`;
 
 /** A model of a job: one run of an entry. */
-export type Run = RowOf<typeof knownRuns>;
+export type Run = Omit<RowOf<typeof knownRuns>, 'jobId'>;
 
 /**
  * Every run that a job has named, by name: its family, and its knowledge cutoff and basemodel as
@@ -22,7 +22,7 @@ export const knownRuns = reads(
      SELECT min(model) FROM simulation_runs
      UNION ALL SELECT (SELECT min(model) FROM simulation_runs AS next WHERE next.model > named.model)
      FROM named WHERE named.model IS NOT NULL)
-   SELECT own.model, family, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
+   SELECT own.model, family, own.job_id AS jobId, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
      json_extract(entry, '$.basemodel') AS basemodel,
      (SELECT study FROM jobs WHERE jobs.job_id = own.job_id) AS study
    FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunSql('named.model')}
@@ -30,6 +30,7 @@ export const knownRuns = reads(
   {
     model: text,
     family: text,
+    jobId: text,
     knowledgeCutoff: orNull(text),
     basemodel: orNull(text),
     study: orNull(text),
@@ -111,4 +112,27 @@ export function familyOrder(database: Database, models: Iterable<string>): Map<s
   }
   const inOrder = [...firstRuns].sort(([, one], [, other]) => one - other);
   return new Map(inOrder.map(([family], index) => [family, index]));
+}
+
+/** SQL, of a job. */
+export const CURRENCY = `coalesce(json_extract(agent_config, '$.market.currency'), 'USD')`;
+
+/** In which currency each job trades. */
+export const currenciesOfJobs = reads(
+  'all',
+  `SELECT job_id AS jobId, ${CURRENCY} AS currency FROM jobs ORDER BY rowid`,
+  { jobId: text, currency: text },
+  () => [],
+);
+
+/** The currency of each run and of each entry, by name: that of its newest job. */
+export function currenciesByName(database: Database): Map<string, string> {
+  const ofJobs = new Map(
+    currenciesOfJobs(database).map(({ jobId, currency }) => [jobId, currency]),
+  );
+  const named = knownRuns(database).flatMap(({ model, family, jobId }) => {
+    const currency = ofJobs.get(jobId) ?? 'USD';
+    return [[family, currency] as const, [model, currency] as const];
+  });
+  return new Map(named);
 }

@@ -3,9 +3,12 @@ import { overSessions, type SessionFilters } from '#database/session-filters.ts'
 import type { Reader } from '#database/database.ts';
 import { integer, orNull, query, text } from '#database/rows.ts';
 import { jsonObject } from './job-records.ts';
+import { CURRENCY, currenciesOfJobs } from './model-records.ts';
 
 /** Of a session, `own`. */
 export const STUDY = '(SELECT study FROM jobs WHERE jobs.job_id = own.job_id) AS study';
+
+export const JOB_CURRENCY = `(SELECT ${CURRENCY} FROM jobs WHERE jobs.job_id = own.job_id) AS currency`;
 
 /** The fields of a record without its holdings. */
 const FIELDS = [
@@ -29,6 +32,7 @@ const FIELDS = [
 export const resultColumns = [
   ...FIELDS.map((sql) => sql.replace(/.* AS /s, '')),
   'holdings',
+  'currency',
   'study',
 ];
 
@@ -46,7 +50,7 @@ export const holdingsJson = (list: string) =>
 const POSITIONS = overSessions((sessions, order) =>
   query(
     `SELECT own.session_id, symbol,
-       iif(action_type = 'sell', -amount, iif(action_type IN ('buy', 'split'), amount, 0)),
+       CASE WHEN action_type IN ('sell', 'exchange') THEN -amount WHEN action_type IN ('buy', 'split', 'received') THEN amount ELSE 0 END,
        CASE action_id WHEN 1 THEN (SELECT json_group_object(symbol, quantity)
          FROM holdings WHERE holdings.session_id = own.session_id) END,
        ${jsonObject(FIELDS)}, json_quote((SELECT study FROM jobs WHERE jobs.job_id = own.job_id))
@@ -125,9 +129,19 @@ export function recordJson({ json, study, held }: ResultRecord): string {
   return `${json.slice(0, -1)},"holdings":[${holdings.join(',')}],"study":${study}}`;
 }
 
-/** A record as the cells of a table, with holdings as `AAPL:10 MSFT:2`. */
-export function recordCells({ json, study, held }: ResultRecord): Cell[] {
+/** Makes records the cells of a table, with holdings as `AAPL:10 MSFT:2`. */
+export function createCellReader(reader: Reader): (record: ResultRecord) => Cell[] {
+  const jobs = currenciesOfJobs(reader).map(({ jobId, currency }) => [jobId, currency] as const);
+  const currencies = new Map<Cell, string>(jobs);
+  return (record) => recordCells(record, currencies);
+}
+
+function recordCells(
+  { json, study, held }: ResultRecord,
+  currencies: ReadonlyMap<Cell, string>,
+): Cell[] {
   const fields: Record<string, Cell> = JSON.parse(json);
+  const currency = currencies.get(fields['job_id'] ?? null) ?? null;
   const holdings = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
-  return [...Object.values(fields), holdings || null, JSON.parse(study)];
+  return [...Object.values(fields), holdings || null, currency, JSON.parse(study)];
 }

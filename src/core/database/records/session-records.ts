@@ -9,7 +9,7 @@ import type { Reader } from '#database/database.ts';
 import { SHOWN_IN_SESSION } from '#database/document-queries.ts';
 import { integer, query, text, oneOf, orNull, type RowOf } from '#database/rows.ts';
 import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
-import { holdingsJson, STUDY } from './position-records.ts';
+import { holdingsJson, JOB_CURRENCY, STUDY } from './position-records.ts';
 import { messageRoles } from '#domain/vocabulary.ts';
 import { type Excerpt, findExcerpt, type Phrase } from '#database/search-text.ts';
 import { blockStart, messageExpression, newestRow, searchedTexts } from '#database/log-words.ts';
@@ -54,6 +54,7 @@ const SESSION_COLUMNS = [
   'date',
   'model',
   STUDY,
+  JOB_CURRENCY,
   'session_summary',
   'confidence',
   'note',

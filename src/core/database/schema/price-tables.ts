@@ -13,6 +13,8 @@ export interface RevisedTable {
   name: string;
   revisions: string;
   date: 'date' | 'ex_date';
+  /** What its key has beside symbol and date. */
+  key?: readonly string[];
   /** Columns whose change counts as a revision. */
   values: readonly string[];
 }
@@ -36,17 +38,28 @@ export const dividends: RevisedTable = {
   values: ['cash_e6', 'basis'],
 };
 
+export const exchanges: RevisedTable = {
+  name: 'exchanges',
+  revisions: 'exchange_revisions',
+  date: 'date',
+  key: ['into_symbol'],
+  values: ['cash_e6', 'numerator', 'denominator', 'remains'],
+};
+
 /**
  * Every row of a table as it was before it was changed or removed, so that a past valuation can be
  * recomputed. A row that another program changes without a number has the next one. `columns`
  * declares the values, and the source.
  */
-function revisionsSql({ name, revisions, date, values }: RevisedTable, columns: string): string {
-  const stored = ['symbol', date, ...new Set([...values, 'source']), 'written'];
+function revisionsSql(
+  { name, revisions, date, key = [], values }: RevisedTable,
+  columns: string,
+): string {
+  const stored = ['symbol', date, ...key, ...new Set([...values, 'source']), 'written'];
   const insert = `INSERT INTO ${revisions} (${stored.join(', ')}, replaced)
   SELECT ${stored.map((column) => `old.${column}`).join(', ')}`;
   const isUnnumbered = '(new.written IS NULL OR new.written IS old.written)';
-  const isNew = `symbol = new.symbol AND ${date} = new.${date}`;
+  const isNew = ['symbol', date, ...key].map((own) => `${own} = new.${own}`).join(' AND ');
   return `
 CREATE TABLE ${revisions} (
   revision_id INTEGER PRIMARY KEY,
@@ -61,7 +74,7 @@ CREATE TABLE ${revisions} (
 CREATE INDEX unnumbered_${name} ON ${name} (symbol) WHERE written IS NULL;
 CREATE INDEX ${revisions}_in_order ON ${revisions} (symbol, ${date});
 
-CREATE TRIGGER ${name}_revised AFTER UPDATE OF symbol, ${date}, ${values.join(', ')} ON ${name}
+CREATE TRIGGER ${name}_revised AFTER UPDATE OF symbol, ${[date, ...key, ...values].join(', ')} ON ${name}
 BEGIN
   UPDATE price_writes SET number = number + 1 WHERE ${isUnnumbered};
   UPDATE ${name} SET written = (SELECT number FROM price_writes) WHERE ${isNew} AND ${isUnnumbered};
@@ -171,9 +184,31 @@ INSERT INTO price_writes VALUES (1, 0);`,
   basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
   source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
   written INTEGER CHECK (written >= 1),
+  confirmed INTEGER NOT NULL DEFAULT 0 CHECK (confirmed IN (0, 1)), -- whether its amount is right, however large
   PRIMARY KEY (symbol, ex_date)
 ) STRICT, WITHOUT ROWID;`,
   revisionsSql(dividends, 'cash_e6 INTEGER NOT NULL, basis TEXT NOT NULL, source TEXT NOT NULL'),
   // A date inside a span without a row has no dividend.
   spansSql('dividend_coverage'),
+  // What becomes of a share on the morning of a date, after the dividends and splits of that date:
+  // cash, shares of another symbol, or both. Other processes may write here.
+  `CREATE TABLE exchanges (
+  symbol TEXT NOT NULL,
+  ${dateSql('date')}, -- the first on which the old share no longer trades; of a spin-off the ex-date
+  into_symbol TEXT NOT NULL DEFAULT '' CHECK (into_symbol <> symbol), -- '' where no shares come
+  cash_e6 INTEGER NOT NULL DEFAULT 0 CHECK (cash_e6 BETWEEN 0 AND 1000000000000), -- per old share, in 1/1,000,000 dollar
+  numerator INTEGER CHECK (numerator BETWEEN 1 AND 1000000), -- new shares for old ones
+  denominator INTEGER CHECK (denominator BETWEEN 1 AND 1000000),
+  remains INTEGER NOT NULL DEFAULT 0 CHECK (remains IN (0, 1)), -- whether the old share stays, as in a spin-off
+  source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
+  written INTEGER CHECK (written >= 1),
+  PRIMARY KEY (symbol, date, into_symbol),
+  CHECK ((into_symbol = '') = (numerator IS NULL) AND (numerator IS NULL) = (denominator IS NULL)),
+  CHECK (remains = 0 OR into_symbol <> '')
+) STRICT, WITHOUT ROWID;`,
+  revisionsSql(
+    exchanges,
+    `into_symbol TEXT NOT NULL, cash_e6 INTEGER NOT NULL, numerator INTEGER, denominator INTEGER,
+  remains INTEGER NOT NULL, source TEXT NOT NULL`,
+  ),
 ].join('\n');

@@ -48,6 +48,21 @@ CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);`,
   paid_e6 INTEGER NOT NULL CHECK (paid_e6 >= 0), -- per share as the ledger counted shares then
   PRIMARY KEY (session_id, symbol, ex_date)
 ) STRICT, WITHOUT ROWID;`,
+  // The exchanges that a committed session knew of what it held in the morning, and of what those
+  // brought.
+  `CREATE TABLE session_exchanges (
+  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  symbol TEXT NOT NULL,
+  date TEXT NOT NULL,
+  into_symbol TEXT NOT NULL,
+  cash_e6 INTEGER NOT NULL CHECK (cash_e6 >= 0), -- as its source tells it, as are the next three
+  numerator INTEGER,
+  denominator INTEGER,
+  remains INTEGER NOT NULL CHECK (remains IN (0, 1)),
+  splits TEXT NOT NULL, -- those of the old symbol since, which converted it
+  into_splits TEXT NOT NULL, -- those of the new one
+  PRIMARY KEY (session_id, symbol, date, into_symbol)
+) STRICT, WITHOUT ROWID;`,
   // Of a file with one job: the sessions that would have started from another day when it was
   // made, of which another job has some; empty in the database of a service.
   `CREATE TABLE changed_starts (
@@ -178,10 +193,11 @@ CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);`
   position_id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL REFERENCES trading_sessions,
   action_id INTEGER NOT NULL CHECK (action_id >= 1),
-  action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'dividend', 'no_trade')),
+  action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'dividend', 'exchange', 'received', 'no_trade')),
   symbol TEXT,
-  amount INTEGER, -- whole shares; for a split, the shares it added (negative: removed); for a dividend, the shares it was paid on
-  price_e4 INTEGER CHECK (price_e4 > 0 OR (price_e4 = 0 AND action_type = 'dividend')), -- for a dividend, cash per share
+  amount INTEGER, -- whole shares: those a split added (negative: removed), a dividend was paid on, or that left in an exchange
+  price_e4 INTEGER -- cash per share of a dividend and an exchange; the price of a fraction that was received
+    CHECK (price_e4 > 0 OR (price_e4 = 0 AND action_type IN ('dividend', 'exchange'))),
   cash_e4 INTEGER NOT NULL CHECK (cash_e4 >= 0),
   portfolio_value_e4 INTEGER NOT NULL CHECK (portfolio_value_e4 >= cash_e4),
   daily_profit_e4 INTEGER NOT NULL,
@@ -190,6 +206,8 @@ CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);`
   CHECK (CASE action_type
     WHEN 'no_trade' THEN symbol IS NULL AND amount IS NULL AND price_e4 IS NULL
     WHEN 'split' THEN symbol IS NOT NULL AND amount IS NOT NULL
+    WHEN 'exchange' THEN symbol IS NOT NULL AND amount >= 0 AND price_e4 IS NOT NULL
+    WHEN 'received' THEN symbol IS NOT NULL AND amount >= 0
     ELSE symbol IS NOT NULL AND amount >= 1 AND price_e4 IS NOT NULL END)
 ) STRICT;`,
   // What each active model-day returned: from the close that it started from, or from the

@@ -29,6 +29,11 @@ export const money = formatter((dollars) => twoPlaces.format(dollars));
 /** `237.4512`: a price keeps up to four places. */
 export const price = formatter((dollars) => upToFour.format(dollars));
 
+/** `Value`, or `Value (CNY)`: only amounts that are no dollars say what they are. */
+export function inCurrency(words: string, currency = 'USD'): string {
+  return currency === 'USD' ? words : `${words} (${currency})`;
+}
+
 /** `+113.04` */
 export const profit = formatter((dollars) => signedPlaces.format(dollars));
 

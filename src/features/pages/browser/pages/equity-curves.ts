@@ -1,3 +1,4 @@
+import { amountWords } from '#text/sentences.ts';
 import { modelDayPath } from '../../paths.ts';
 import { h } from '../element.ts';
 import { byName, change, counted, money } from '../format.ts';
@@ -104,7 +105,8 @@ export interface CurvesInput {
 }
 
 /** What the curves use of a run's report. */
-interface ModelCurve extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value'> {
+interface ModelCurve
+  extends Pick<ModelReport, 'model' | 'initial_cash' | 'start_value' | 'currency'> {
   curve: readonly Day[];
 }
 
@@ -134,12 +136,17 @@ export function curvesFromStart({ models, families, benchmark }: CurvesInput) {
       return { ...line, low, high };
     });
   const lines = [...entryLines, ...benchmarkLines(benchmark, dates, start)];
-  return { dates, lines, title: growthTitle(start), start };
+  return { dates, lines, title: growthTitle(start, models), start };
 }
 
 /** What stands over curves of what a start would have grown to. */
-export function growthTitle(start: number): string {
-  return `Growth of ${money(start).replace(/\.00$/, '')} dollars`;
+export function growthTitle(
+  start: number,
+  models: readonly Pick<ModelReport, 'currency'>[],
+): string {
+  const [currency, ...others] = new Set(models.map((model) => model.currency));
+  const amount = money(start).replace(/\.00$/, '');
+  return `Growth of ${others.length > 0 ? amount : amountWords(currency ?? 'USD', amount)}`;
 }
 
 /** The initial cash of most models; the highest of those equally common. */

@@ -1,5 +1,5 @@
 import { outsideMark } from '../look.ts';
-import { count as countOf, limitsText } from '#text/sentences.ts';
+import { count as countOf, inCurrency, limitsText } from '#text/sentences.ts';
 import { modelDayPath, modelPath } from '../../paths.ts';
 import { type Child, h, type LiveView, morph, replace } from '../element.ts';
 import {
@@ -246,11 +246,13 @@ export function termRows({
   replace_existing,
 }: Omit<Status, 'details'>): [string, string][] {
   const limit = terms.max_cost_usd;
+  const { currency } = terms.market;
   return [
     ...(study === null ? [] : [['Study', study] satisfies [string, string]]),
     ['Dates', datesText(date_range)],
     ['Universe', `${universe ?? 'default'}, ${counted(terms.symbols.length, 'symbol')}`],
-    ['Initial cash', `$${money(terms.initial_cash)}`],
+    ['Market', `${terms.market.name}, in ${currency}`],
+    ['Initial cash', inCurrency(currency, money(terms.initial_cash))],
     ['Commission', commission(terms)],
     [
       'Slippage',
@@ -275,10 +277,21 @@ export function termRows({
 function commission({
   commission_per_trade: fixed,
   commission_bps: share,
+  min_commission: least,
+  sell_tax_bps: tax,
+  market: { currency },
 }: Status['terms']): string {
   const parts = [
-    fixed > 0 && `$${money(fixed)}`,
+    fixed > 0 && inCurrency(currency, money(fixed)),
     share > 0 && `${countOf(share, 'basis point')} of its value`,
   ].filter(Boolean);
-  return parts.length === 0 ? 'none' : `${parts.join(' and ')} per executed order`;
+  const ofOrder = [
+    parts.length > 0 && parts.join(' and '),
+    least > 0 && `at least ${inCurrency(currency, money(least))}`,
+  ].filter(Boolean);
+  const all = [
+    ofOrder.length > 0 && `${ofOrder.join(', ')} per executed order`,
+    tax > 0 && `a tax of ${countOf(tax, 'basis point')} on sales`,
+  ].filter(Boolean);
+  return all.join('; ') || 'none';
 }

@@ -1,6 +1,6 @@
 import { modelDayPath } from '../../paths.ts';
 import { h, svg } from '../element.ts';
-import { wholeNumber, money, share, change, counted, tone } from '../format.ts';
+import { inCurrency, wholeNumber, money, share, change, counted, tone } from '../format.ts';
 import { lineLook } from '../look.ts';
 import {
   cutoffMarks,
@@ -50,7 +50,7 @@ export function valueCurve(
   signal: AbortSignal,
 ): HTMLElement {
   const { model, start_value: start } = report;
-  const { title, days: curve } = daysBesideBenchmark(report.curve, start);
+  const { title, days: curve } = daysBesideBenchmark(report.curve, start, report.currency);
   const dates = datesWithStart(curve);
   const value: Line = {
     ...lineLook(model),
@@ -99,14 +99,15 @@ const TOLERANCE = 1e-5;
 export function daysBesideBenchmark(
   curve: readonly Day[],
   start: number,
+  currency = 'USD',
 ): { title: string; days: readonly Day[] } {
   const grown = curve.map((day) => ({ ...day, value: day.growth * start }));
   const isValue = curve.every(
     ({ value }, place) => Math.abs(value - (grown[place]?.value ?? 0)) <= TOLERANCE * start,
   );
   return isValue
-    ? { title: 'Portfolio value', days: curve }
-    : { title: growthTitle(start), days: grown };
+    ? { title: inCurrency('Portfolio value', currency), days: curve }
+    : { title: growthTitle(start, [{ currency }]), days: grown };
 }
 
 /** About a point: a triangle below it that points up, one above that points down, a dot on it. */

@@ -1,7 +1,7 @@
 import { csvRows } from '#text/csv.ts';
 import { isPublished } from '../address.ts';
 import { get, fetchText } from '../api.ts';
-import { h } from '../element.ts';
+import { type Child, h } from '../element.ts';
 import { pageQuery } from '../filters.ts';
 import type { Details, ModelReport, Performance } from '../../responses.ts';
 
@@ -42,14 +42,14 @@ export async function loadModelData(
   return { report, details: report.details, performance, trades: parseTrades(csv) };
 }
 
-/** An executed order, a split or a dividend, as the table of actions of `/performance` has it. */
+/** An executed order, a split, a dividend or an exchange, as the table of actions of `/performance` has it. */
 export interface Trade {
   date: string;
   side: string;
   symbol: string;
-  /** In shares; of a split, the shares that it added (negative: removed). */
+  /** In shares; of a split those that it added (negative: removed), of an exchange those that left. */
   amount: number;
-  /** Null for a split of which none is known. */
+  /** Null for a split, and for what an exchange brought, of which none is known. */
   price: number | null;
   /** Cash after the trade. */
   cash: number;
@@ -70,6 +70,17 @@ export function parseTrades(csv: string): Trade[] {
       cashChange: Number(cashChange),
     }),
   );
+}
+
+const EXCHANGES = {
+  exchange: 'Exchange: so many shares left, and each paid the price. ',
+  received: 'Received: whole shares; a fraction was paid at the price.',
+};
+
+/** A sentence for each kind of action of an exchange that a table has. */
+export function exchangeNote(kinds: readonly (string | null)[]): Child {
+  const known = Object.entries(EXCHANGES).filter(([kind]) => kinds.includes(kind));
+  return known.length > 0 && h('p.quiet', ...known.map(([, words]) => words));
 }
 
 /** What a view shows, as the service defines it, in a line below. */

@@ -9,6 +9,7 @@ import {
   wholeNumber,
   counted,
   duration,
+  inCurrency,
   longDate,
   money,
   price,
@@ -25,6 +26,7 @@ import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitionList, lazyFold, link, localTime, notFound, section } from '../ui.ts';
 import { textBlock, thread } from './conversation.ts';
 import { documentsShown } from './data.ts';
+import { exchangeNote } from './model-data.ts';
 
 /** One model on one date: what it read, wrote and did, and the results. */
 export const showModelDay: Page = async (host, params, signal) => {
@@ -96,7 +98,7 @@ function showSession(
       ),
       close !== undefined &&
         opening !== null &&
-        h('div.stack', tradesOfDay(records), portfolio(close, opening)),
+        h('div.stack', tradesOfDay(records), portfolio(close, opening, session.currency)),
     ),
   );
 }
@@ -121,7 +123,7 @@ function conversationSection({ conversation }: Session): HTMLElement {
 
 /** What became of the day, and what it took, in one strip. */
 function dayFigures(
-  { started_at: startedAt, usage, job_id: jobId, confidence }: Session,
+  { started_at: startedAt, usage, job_id: jobId, confidence, currency }: Session,
   records: readonly ResultsRecord[],
 ): [string, Child][] {
   const close = records.at(-1);
@@ -134,12 +136,12 @@ function dayFigures(
   const fraction = percent === null ? null : percent / 100;
   const trades = records.filter(({ action_type: type }) => type === 'buy' || type === 'sell');
   return [
-    ['Value at the close', money(close.portfolio_value)],
+    [inCurrency('Value at the close', currency), money(close.portfolio_value)],
     [
       'Return of the day',
       withNote(
         h(`span.${tone(fraction)}`, change(fraction)),
-        `Profit ${profit(close.daily_profit)}`,
+        `${inCurrency('Profit', currency)} ${profit(close.daily_profit)}`,
       ),
     ],
     ['Trades', wholeNumber(trades.length)],
@@ -227,7 +229,11 @@ interface Holding {
  * Cash, value and the holdings that changed, before the day and at its close; the others are
  * folded.
  */
-function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']>): HTMLElement {
+function portfolio(
+  close: ResultsRecord,
+  opening: NonNullable<Session['opening']>,
+  currency: string,
+): HTMLElement {
   const cashFormats = { format: money, formatChange: profit };
   const shares = { format: wholeNumber, formatChange: countChange };
   const had = sharesBySymbol(opening);
@@ -240,7 +246,8 @@ function portfolio(close: ResultsRecord, opening: NonNullable<Session['opening']
   );
   const start =
     opening.date === null ? 'the initial cash' : `the close of ${nonBreakingDate(opening.date)}`;
-  const words = `Holdings in shares, cash and value in dollars. Before: ${start}. After: the close of the day.`;
+  const unit = currency === 'USD' ? 'dollars' : currency;
+  const words = `Holdings in shares, cash and value in ${unit}. Before: ${start}. After: the close of the day.`;
   const content = table<Holding>({
     caption: 'Portfolio',
     rows: [{ name: 'Cash', before: opening.cash, after: close.cash, ...cashFormats }, ...changed],
@@ -280,11 +287,13 @@ function countChange(shares: number): string {
 }
 
 /**
- * The executed orders, splits and dividends of one model-day, in the order in which they happened.
+ * The executed orders, splits, dividends and exchanges of one model-day, in the order in which they
+ * happened.
  */
 function tradesOfDay(records: readonly ResultsRecord[]): HTMLElement {
   return section(
     'Trades',
+    exchangeNote(records.map(({ action_type: type }) => type)),
     table<ResultsRecord>({
       caption: 'Trades of the day',
       rows: records.filter(({ action_type: type }) => type !== 'no_trade'),

@@ -13,6 +13,7 @@ import {
   money,
   tone,
   change,
+  inCurrency,
   pValue,
   decimal,
   share,
@@ -24,7 +25,13 @@ import { type Page, heading } from '../router.ts';
 import { lazyFold, link, notFound, section, viewedFile, definitionList } from '../ui.ts';
 import { entryView } from './job-panel.ts';
 import { drawdowns, valueCurve, monthlyReturns } from './model-curves.ts';
-import { type ModelData, loadModelData, meaningLine, type Trade } from './model-data.ts';
+import {
+  exchangeNote,
+  type ModelData,
+  loadModelData,
+  meaningLine,
+  type Trade,
+} from './model-data.ts';
 import { notices } from './leaderboard.ts';
 import {
   modelFigures,
@@ -45,11 +52,12 @@ import { equityCurves, usualStart } from './equity-curves.ts';
 import { highest } from '../plot/scale.ts';
 import { modelDayPath } from '../../paths.ts';
 
-/** Every executed order, split and dividend of a model, newest first. */
+/** Every executed order, split, dividend and exchange of a model, newest first. */
 function tradesTable({ report, trades }: ModelData): HTMLElement {
-  const { model } = report;
+  const { model, currency } = report;
   return section(
-    'Trades',
+    inCurrency('Trades', currency),
+    exchangeNote(trades.map(({ side }) => side)),
     table<Trade>({
       caption: `Trades of ${model}`,
       rows: trades.toReversed(),
@@ -73,9 +81,9 @@ function tradesTable({ report, trades }: ModelData): HTMLElement {
 }
 
 /** What the model holds, the largest first, with its cost. */
-function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElement {
+function currentHoldings({ open_positions, end_value, currency }: ModelReport): HTMLElement {
   return section(
-    'Holdings now',
+    inCurrency('Holdings now', currency),
     table<ModelReport['open_positions'][number]>({
       caption: 'Holdings at the last close',
       rows: open_positions,
@@ -103,7 +111,7 @@ function currentHoldings({ open_positions, end_value }: ModelReport): HTMLElemen
 function profitBySymbol({ details, performance }: ModelData): Child[] {
   const { symbols } = details;
   const rows = table({
-    caption: 'Profit by symbol',
+    caption: inCurrency('Profit by symbol', performance.models[0]?.currency),
     rows: symbols,
     empty: 'The model has not traded.',
     limit: 25,
@@ -206,7 +214,10 @@ function keyFigures(
     const look = figure.isToned && tone(own);
     return [figure.label, h('span', { class: look }, figure.format(own))] as const;
   });
-  return definitionList('figures', [['Value', money(value)], ...shown]);
+  return definitionList('figures', [
+    [inCurrency('Value', entry.runs[0]?.currency), money(value)],
+    ...shown,
+  ]);
 }
 
 /** The runs of an entry with results, as links; none for a single one. */

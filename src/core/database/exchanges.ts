@@ -1,0 +1,147 @@
+import type { CalendarDate } from '#time/calendar.ts';
+import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
+import type { Database } from './database.ts';
+import { barsAt, exchangesAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
+import { flag, integer, orNull, query, reads, text, type RowOf } from './rows.ts';
+
+/** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
+
+export const EXCHANGE_COLUMNS = {
+  symbol: text,
+  date: text,
+  into: text, // '' where no shares come
+  cash: integer, // per old share, in 1/1,000,000 dollar, as its source tells it
+  numerator: orNull(integer), // new shares
+  denominator: orNull(integer), // for old ones
+  remains: flag,
+};
+
+/**
+ * SQL: the splits of a symbol after the date of a row of `exchange`, if its series is adjusted; ''
+ * otherwise.
+ */
+export function convertingSplits(
+  symbol: 'symbol' | 'into_symbol',
+  { bars = 'price_data', splits = 'stock_splits' } = {},
+): string {
+  return `CASE WHEN ${hasBarsSql(adjustedSourcesInSql, `exchange.${symbol}`, bars)} THEN coalesce((
+    SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
+      SELECT date, numerator, denominator FROM ${splits} AS split
+      WHERE split.symbol = exchange.${symbol} AND split.date > exchange.date ORDER BY date)), '') ELSE '' END`;
+}
+
+const AT = { bars: barsAt('?4'), splits: splitsAt('?4') };
+
+/** Those whose old share is one of some symbols, and of the shares that these bring, in a window. */
+const EXCHANGES = query(
+  `WITH RECURSIVE due AS MATERIALIZED (
+     SELECT * FROM ${exchangesAt('?4')} WHERE date > ?2 AND date <= ?3),
+   owned (symbol, since) AS (
+     SELECT value, ?2 FROM json_each(?1)
+     UNION SELECT due.into_symbol, due.date FROM owned JOIN due ON due.symbol = owned.symbol AND due.date >= owned.since
+     WHERE due.into_symbol <> '')
+   SELECT DISTINCT exchange.symbol, exchange.date, exchange.into_symbol AS "into", exchange.cash_e6 AS cash,
+     exchange.numerator, exchange.denominator, exchange.remains,
+     ${convertingSplits('symbol', AT)} AS splits, ${convertingSplits('into_symbol', AT)} AS intoSplits
+   FROM owned JOIN due AS exchange ON exchange.symbol = owned.symbol AND exchange.date >= owned.since
+   ORDER BY exchange.date, exchange.symbol, exchange.into_symbol`,
+  {
+    ...EXCHANGE_COLUMNS,
+    splits: text, // those that convert it to the shares of the old series, as '2024-06-10 10:1'
+    intoSplits: text, // to those of the new one
+  },
+);
+
+/** An exchange as stored, with the splits that convert it. */
+export type StoredExchange = RowOf<typeof EXCHANGES>;
+
+/**
+ * The exchanges of some symbols, and of what they bring, after one date up to another: by date, and
+ * on one date in the order in which shares arrive.
+ */
+export function exchangesBetween(
+  { reader, write }: PricesAt,
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+): StoredExchange[] {
+  const found = EXCHANGES.all(reader, symbols, after, upTo, write);
+  return [...Map.groupBy(found, ({ date }) => date).values()].flatMap(inOrderOfArrival);
+}
+
+/** An exchange follows those of its date that bring its old share. A circle keeps its order. */
+function inOrderOfArrival(sameDay: readonly StoredExchange[]): StoredExchange[] {
+  const ordered = new Set<StoredExchange>();
+  const add = (exchange: StoredExchange, path: readonly StoredExchange[]) => {
+    if (ordered.has(exchange) || path.includes(exchange)) return;
+    for (const before of sameDay)
+      if (before.into === exchange.symbol) add(before, [...path, exchange]);
+    ordered.add(exchange);
+  };
+  for (const exchange of sameDay) add(exchange, []);
+  return [...ordered];
+}
+
+/** The symbols that only took another name on or before a date, the last one first. */
+export const formerNames = reads(
+  'column',
+  `SELECT symbol FROM ${exchangesAt('?3')} AS exchange WHERE into_symbol = ?1 AND date <= ?2
+     AND cash_e6 = 0 AND remains = 0 AND numerator = denominator
+   ORDER BY date DESC, symbol`,
+  [text],
+  (symbol: string, date: CalendarDate, write: number | null) => [symbol, date, write],
+);
+
+/** One to store. */
+export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
+
+/** The exchanges of a date, whatever their symbols. */
+export const exchangesOn = reads(
+  'all',
+  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains FROM exchanges WHERE date = ?`,
+  EXCHANGE_COLUMNS,
+  (date: CalendarDate) => [date],
+);
+
+/** The exchanges of a symbol, whatever their dates. */
+export const exchangesOf = reads(
+  'all',
+  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains
+   FROM exchanges WHERE symbol = ? ORDER BY date`,
+  EXCHANGE_COLUMNS,
+  (symbol: string) => [symbol],
+);
+
+const UPSERT = `
+  INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (symbol, date, into_symbol) DO UPDATE SET cash_e6 = excluded.cash_e6, numerator = excluded.numerator,
+    denominator = excluded.denominator, remains = excluded.remains, source = excluded.source, written = excluded.written
+  WHERE cash_e6 <> excluded.cash_e6 OR numerator IS NOT excluded.numerator OR denominator IS NOT excluded.denominator
+    OR remains <> excluded.remains`;
+
+/**
+ * Stores exchanges within the caller's transaction; `none` names symbols and dates on which there
+ * was none, and takes back what is stored for them. Returns how many rows are new, changed or gone.
+ */
+export function storeExchanges(
+  database: Database,
+  {
+    exchanges,
+    none,
+  }: {
+    exchanges: readonly Exchange[];
+    none: readonly { symbol: string; date: CalendarDate }[];
+  },
+  source: string,
+): number {
+  const number = nextWrite(database);
+  const remove = database.statement('DELETE FROM exchanges WHERE symbol = ? AND date = ?');
+  let changed = 0;
+  for (const { symbol, date } of none) changed += Number(remove.run(symbol, date).changes);
+  const upsert = database.statement(UPSERT);
+  for (const { symbol, date, into, cash, numerator, denominator, remains } of exchanges)
+    changed += Number(
+      upsert.run(symbol, date, into, cash, numerator, denominator, remains, source, number).changes,
+    );
+  return changed;
+}

@@ -1,0 +1,28 @@
+import type { MarketTerms } from '#domain/market-rules.ts';
+
+/** The symbols that models may buy when the configuration names none. */
+
+/** The NASDAQ-100 as of October 2025. */
+export const nasdaq100: readonly string[] = `
+  AAPL ABNB ADBE ADI ADP ADSK AEP AMAT AMD AMGN AMZN APP ARM ASML AVGO AXON AZN BIIB BKNG BKR CCEP CDNS CDW CEG CHTR
+  CMCSA COST CPRT CRWD CSCO CSGP CSX CTAS CTSH DASH DDOG DXCM EA EXC FANG FAST FTNT GEHC GFS GILD GOOG GOOGL HON IDXX
+  INTC INTU ISRG KDP KHC KLAC LIN LRCX LULU MAR MCHP MDLZ MELI META MNST MRVL MSFT MSTR MU NFLX NVDA NXPI ODFL ON ORLY
+  PANW PAYX PCAR PDD PEP PLTR PYPL QCOM REGN ROP ROST SBUX SHOP SNPS TEAM TMUS TRI TSLA TTD TTWO TXN VRSK VRTX WBD WDAY
+  XEL ZS
+`
+  .trim()
+  .split(/\s+/);
+
+/** The SSE 50 as of October 2025, as the AI-Trader family has it: numbers of Shanghai. */
+const sse50: readonly string[] = `
+  600519 601318 600036 601899 600900 601166 600276 600030 603259 688981 688256 601398 688041 601211 601288 601328 688008
+  600887 600150 601816 601127 600031 688012 603501 601088 600309 601601 601668 603993 601012 601728 600690 600809 600941
+  600406 601857 601766 601919 600050 600760 601225 600028 601988 688111 601985 601888 601628 601600 601658 600048
+`
+  .trim()
+  .split(/\s+/)
+  .map((number) => `${number}.SH`);
+
+export function defaultSymbols({ currency }: MarketTerms): readonly string[] {
+  return currency === 'CNY' ? sse50 : nasdaq100;
+}

@@ -1,0 +1,58 @@
+import { readEvidence } from '#database/evidence.ts';
+import type { StoredExchange } from '#database/exchanges.ts';
+import type { Reader } from '#database/database.ts';
+import type { CalendarDate } from '#time/calendar.ts';
+import { splitRatio } from '#trading/market.ts';
+import { sharesPerOld } from '#trading/morning.ts';
+import type { ActionType } from '#domain/vocabulary.ts';
+import type { Money } from '#money/money.ts';
+
+/** One action with the cash after it. */
+export interface LedgerAction {
+  actionType: ActionType;
+  symbol: string | null;
+  amount: number | null;
+  price: Money | null;
+  cash: Money;
+  /**
+   * Of an exchange, and of what was received: the value of a share at the open of that morning, as
+   * shares counted on the date.
+   */
+  open?: number;
+  /** Of what was received: new shares for an old one. */
+  ratio?: number;
+}
+
+/**
+ * Adds to the exchanges of a model-day what its evidence says of them. The exchanges of a symbol are
+ * in the order of their dates. Without a price, a new share counts as in the ledger.
+ */
+export function explainExchanges(
+  reader: Reader,
+  { sessionId, actions }: { sessionId: number; actions: readonly LedgerAction[] },
+): void {
+  if (actions.every(({ actionType }) => actionType !== 'exchange')) return;
+  const { prices, splits, exchanges } = readEvidence(reader, sessionId);
+  const openOf = (name: string | null, date: CalendarDate) => {
+    const open = prices.find(({ symbol }) => symbol === name)?.open;
+    const own = splits.filter(({ symbol }) => symbol === name);
+    return open && open.price * splitRatio(own, date);
+  };
+  const waiting = new Set(exchanges);
+  let rows: StoredExchange[] = [];
+  let left = 0;
+  for (const action of actions) {
+    const { actionType, symbol, amount, price } = action;
+    if (actionType === 'exchange') {
+      const own = [...waiting].filter((row) => row.symbol === symbol);
+      rows = own.filter(({ date }) => date === own[0]?.date);
+      for (const row of rows) waiting.delete(row);
+      action.open = openOf(symbol, rows[0]?.date ?? '') ?? 0;
+      left = amount === 0 ? 0 : Math.max(0, action.open - (price ?? 0));
+    }
+    const row = rows.find(({ into }) => into === symbol);
+    if (actionType !== 'received' || row === undefined) continue;
+    action.ratio = sharesPerOld(row);
+    action.open = openOf(symbol, row.date) ?? left / action.ratio;
+  }
+}

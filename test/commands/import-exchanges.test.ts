@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { scriptedAgent, type Script } from '../support/agents.ts';
+import { runInProcess } from '../support/in-process.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import { copyTemplate, startTestService } from '../support/service.ts';
+import { temporaryFolder } from '../support/folder.ts';
+
+/** Real exchanges, imported by the command and traded through; their prices are round. */
+
+const HEADER = 'symbol,date,cash,into,numerator,denominator,remains';
+
+interface RealCase {
+  row: string;
+  /** The trading day before it. */
+  eve: string;
+  /** What is bought of the old share at 50 on the eve. */
+  amount: number;
+  /** `SYMBOL OPEN CLOSE` on the date of the exchange. */
+  after: string;
+  /** What is stored on that date, without the last line, which has no trade. */
+  expected: string;
+}
+
+const cases: RealCase[] = [
+  {
+    // X Holdings paid $54.20 in cash for each share; NYSE suspended trading before the open of 28
+    // October 2022. Source: Twitter, Inc., Form 8-K of 28 October 2022; Form 25 of the same day.
+    row: 'TWTR,2022-10-28,54.20,,,,',
+    ...{ eve: '2022-10-27', amount: 10, after: '' },
+    expected: 'exchange TWTR 10 54.2 => 10042 10042 32',
+  },
+  {
+    // The same shares under another ticker symbol. Source: Meta Platforms, Inc., "Meta Platforms,
+    // Inc. to Change Ticker Symbol to 'META' on June 9", press release of 31 May 2022.
+    row: 'FB,2022-06-09,,META,1,1,',
+    ...{ eve: '2022-06-08', amount: 10, after: 'META 52 53' },
+    expected: `exchange FB 10 0 => 9500 9500 -510
+      received META 10 52 => 9500 10030 20 META:10`,
+  },
+  {
+    // One share of GE Vernova for every four of General Electric, which trades on as GE Aerospace.
+    // Source: General Electric Company, Form 8-K of 2 April 2024; GE Vernova, information statement.
+    row: 'GE,2024-04-02,,GEV,1,4,yes',
+    ...{ eve: '2024-04-01', amount: 10, after: 'GE 40 41\nGEV 44 45' },
+    // Two shares, and half of one at 44.
+    expected: `exchange GE 0 0 => 9500 9910 -100 GE:10
+      received GEV 2 44 => 9522 10022 12 GE:10 GEV:2`,
+  },
+  {
+    // Nasdaq removed the shares after its bank had been closed; holders got nothing. Source: SVB
+    // Financial Group, Form 8-K of 21 March 2023, and Nasdaq's Form 25 for 28 March 2023.
+    row: 'SIVB,2023-03-28,0,,,,',
+    ...{ eve: '2023-03-27', amount: 10, after: '' },
+    expected: 'exchange SIVB 10 0 => 9500 9500 -510',
+  },
+  {
+    // One share of Smurfit Westrock and $5.00 in cash for each share. Source: Smurfit Westrock plc,
+    // Form 8-K of 8 July 2024, the first day of trading under SW.
+    row: 'WRK,2024-07-08,5.00,SW,1,1,',
+    ...{ eve: '2024-07-05', amount: 10, after: 'SW 46 47' },
+    expected: `exchange WRK 10 5 => 9550 9550 -460
+      received SW 10 46 => 9550 10020 10 SW:10`,
+  },
+  {
+    // Microsoft paid $95.00 in cash for each share. Source: Activision Blizzard, Inc., Form 8-K of
+    // 13 October 2023.
+    row: 'ATVI,2023-10-13,95.00,,,,',
+    ...{ eve: '2023-10-12', amount: 10, after: '' },
+    expected: 'exchange ATVI 10 95 => 10450 10450 440',
+  },
+];
+
+/** Imports files into the database of a service that is not started yet. */
+async function importInto(folder: string, files: Record<string, string>) {
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  copyTemplate(join(folder, 'data/jobs.db'));
+  return runInProcess(['import-prices', ...Object.keys(files)], { cwd: folder });
+}
+
+function barsCsv(table: string): string {
+  const rows = table.split('\n').filter((line) => line.trim() !== '');
+  const bars = rows.map((row) => {
+    const [symbol = '', date = '', open = '', close = ''] = row.trim().split(/\s+/);
+    const range = [Math.max(Number(open), Number(close)), Math.min(Number(open), Number(close))];
+    return [symbol, date, open, ...range, close].join();
+  });
+  return `symbol,date,open,high,low,close\n${bars.join('\n')}\n`;
+}
+
+for (const { row, eve, amount, after, expected } of cases)
+  test(`${row}: imported, and traded through`, async (t) => {
+    const [symbol = '', date = ''] = row.split(',');
+    const folder = temporaryFolder();
+    const onDate = after.replaceAll(/^(\w+)/gm, `$1 ${date}`);
+    const prices = `${symbol} ${eve} 50 51\nSPY ${eve} 9 9\nSPY ${date} 9 9\n${onDate}`;
+    const { stdout, stderr, code } = await importInto(folder, {
+      'prices.csv': barsCsv(prices),
+      'exchanges.csv': `${HEADER}\n${row}\n`,
+    });
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      RegExp(
+        `exchanges\\.csv: CSV of exchanges\n  imported 1 exchange \\(1 new, changed or removed\\) of 1 symbol, ${date} to ${date}\n`,
+      ),
+    );
+    const script: Script = { [`a ${eve}`]: [[['buy', { symbol, amount }]]] };
+    const service = await startTestService(t, {
+      folder,
+      settings: { databasePath: join(folder, 'data/jobs.db') },
+      configuration: {
+        models: [{ signature: 'a', enabled: true }],
+        agent_config: { stock_symbols: [symbol, 'SPY'] },
+      },
+      agent: scriptedAgent(script),
+    });
+    const job = await service.runJob({ start_date: eve, end_date: date });
+    assert.equal(job.status, 'completed', JSON.stringify(job));
+    const last = expected.split('\n').at(-1)?.replace(/^.*=>/, 'no_trade =>') ?? '';
+    const lines = [...expected.split('\n'), last].map((line) => `${date} ${line.trim()}`);
+    const bought = `${eve} buy ${symbol} ${amount} 50 => 9500 10010 10 ${symbol}:10`;
+    assert.deepEqual(ledgerOf(service.database, 'a'), ledger([bought, ...lines].join('\n')));
+  });

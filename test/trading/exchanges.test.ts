@@ -1,0 +1,202 @@
+import { type Books, createBooks, setBars } from '../support/books.ts';
+import { staleNow } from '../support/stale.ts';
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { storeExchanges } from '../../src/core/database/exchanges.ts';
+import { scriptedAgent, type Script } from '../support/agents.ts';
+import { readExchanges } from '../support/exchanges.ts';
+import { ledger, ledgerOf } from '../support/ledger.ts';
+import { startTestService } from '../support/service.ts';
+
+/** What becomes of holdings: cash, shares of another symbol, or both. */
+
+async function play(
+  t: TestContext,
+  {
+    prices,
+    exchanges,
+    script,
+    terms = {},
+    end = '2025-11-12',
+  }: {
+    prices: string;
+    exchanges: string;
+    script: Script;
+    terms?: object;
+    end?: string;
+  },
+) {
+  const service = await startTestService(t, {
+    configuration: {
+      models: [{ signature: 'a', enabled: true, notes: true }],
+      agent_config: { stock_symbols: ['OLD', 'OTHER'], ...terms },
+    },
+    prices,
+    agent: scriptedAgent(script),
+  });
+  service.database.transaction(() =>
+    storeExchanges(service.database, { exchanges: readExchanges(exchanges), none: [] }, 'csv'),
+  );
+  const job = await service.runJob({ start_date: '2025-11-10', end_date: end });
+  return { service, job };
+}
+
+const BUY: Script = { 'a 2025-11-10': [[['buy', { symbol: 'OLD', amount: 10 }]]] };
+const FLAT = ['10', '11', '12'].map((day) => `OTHER 2025-11-${day} 1 1`).join('\n');
+
+/** What is stored of 10 OLD that were bought at 50, and what becomes of them. */
+const rows: [name: string, exchanges: string, prices: string, expected: string, terms?: object][] =
+  [
+    [
+      'a cash merger',
+      'OLD 2025-11-11 54.2',
+      '',
+      `2025-11-11 exchange OLD 10 54.2 => 10042 10042 32
+     2025-11-11 no_trade             => 10042 10042 32
+     2025-11-12 no_trade             => 10042 10042 0`,
+    ],
+    [
+      'a worthless end',
+      'OLD 2025-11-11 0',
+      '',
+      `2025-11-11 exchange OLD 10 0 => 9500 9500 -510
+     2025-11-11 no_trade          => 9500 9500 -510
+     2025-11-12 no_trade          => 9500 9500 0`,
+    ],
+    [
+      'a rename',
+      'OLD 2025-11-11 0 NEW 1 1',
+      'NEW 2025-11-11 52 53\nNEW 2025-11-12 53 54',
+      `2025-11-11 exchange OLD 10 0    => 9500 9500 -510
+     2025-11-11 received NEW 10 52   => 9500 10030 20 NEW:10
+     2025-11-11 no_trade             => 9500 10030 20 NEW:10
+     2025-11-12 no_trade             => 9500 10040 10 NEW:10`,
+    ],
+    [
+      'a stock merger with cash and a fraction, which is paid at the open',
+      'OLD 2025-11-11 5 NEW 3 4',
+      'NEW 2025-11-11 60 61',
+      // 10 old: 7.5 new; half a share at 60.
+      `2025-11-11 exchange OLD 10 5    => 9550 9550 -460
+     2025-11-11 received NEW 7 60    => 9580 10007 -3 NEW:7
+     2025-11-11 no_trade             => 9580 10007 -3 NEW:7
+     2025-11-12 no_trade             => 9580 10007 0 NEW:7`,
+    ],
+    [
+      'a spin-off: the old share remains',
+      'OLD 2025-11-11 0 NEW 1 4 yes',
+      'OLD 2025-11-11 40 41\nNEW 2025-11-11 44 45',
+      `2025-11-11 exchange OLD 0 0     => 9500 9910 -100 OLD:10
+     2025-11-11 received NEW 2 44    => 9522 10022 12 NEW:2 OLD:10
+     2025-11-11 no_trade             => 9522 10022 12 NEW:2 OLD:10
+     2025-11-12 no_trade             => 9522 10022 0 NEW:2 OLD:10`,
+    ],
+    [
+      'two spin-offs of one day: the old share leaves never, and two mergers: once',
+      'OLD 2025-11-11 0 NEW 1 1 yes\nOLD 2025-11-11 0 OTHER 1 1 yes',
+      'OLD 2025-11-11 40 40\nNEW 2025-11-11 5 5',
+      `2025-11-11 exchange OLD 0 0     => 9500 9900 -110 OLD:10
+     2025-11-11 received NEW 10 5    => 9500 9950 -60 NEW:10 OLD:10
+     2025-11-11 received OTHER 10 1  => 9500 9960 -50 NEW:10 OLD:10 OTHER:10
+     2025-11-11 no_trade             => 9500 9960 -50 NEW:10 OLD:10 OTHER:10
+     2025-11-12 no_trade             => 9500 9960 0 NEW:10 OLD:10 OTHER:10`,
+    ],
+    [
+      'a chain on one date, of which the link in the middle has no price',
+      'MID 2025-11-11 1 NEW 2 1\nOLD 2025-11-11 0 MID 3 1',
+      'NEW 2025-11-11 7 8',
+      `2025-11-11 exchange OLD 10 0    => 9500 9500 -510
+     2025-11-11 received MID 30      => 9500 9500 -510 MID:30
+     2025-11-11 exchange MID 30 1    => 9530 9530 -480
+     2025-11-11 received NEW 60 7    => 9530 10010 0 NEW:60
+     2025-11-11 no_trade             => 9530 10010 0 NEW:60
+     2025-11-12 no_trade             => 9530 10010 0 NEW:60`,
+    ],
+    [
+      'a chain over dates: each at its own',
+      'OLD 2025-11-11 0 MID 1 1\nMID 2025-11-12 9 NEW 1 2',
+      'MID 2025-11-11 50 51\nNEW 2025-11-12 90 92',
+      `2025-11-11 exchange OLD 10 0    => 9500 9500 -510
+     2025-11-11 received MID 10 50   => 9500 10010 0 MID:10
+     2025-11-11 no_trade             => 9500 10010 0 MID:10
+     2025-11-12 exchange MID 10 9    => 9590 9590 -420
+     2025-11-12 received NEW 5 90    => 9590 10050 40 NEW:5
+     2025-11-12 no_trade             => 9590 10050 40 NEW:5`,
+    ],
+    [
+      'with a hidden open the fraction is paid at the previous close, and lost without one',
+      'OLD 2025-11-11 5 NEW 3 4',
+      'NEW 2025-11-11 60 61',
+      `2025-11-11 exchange OLD 10 5    => 9550 9550 -460
+     2025-11-11 received NEW 7       => 9550 9977 -33 NEW:7
+     2025-11-11 no_trade             => 9550 9977 -33 NEW:7
+     2025-11-12 no_trade             => 9550 9977 0 NEW:7`,
+      { open: 'hidden' },
+    ],
+  ];
+for (const [name, exchanges, prices, expected, terms] of rows)
+  test(`${name}, in the ledger and its replay`, async (t) => {
+    const own = `${FLAT}\nOLD 2025-11-07 50 50\nOLD 2025-11-10 50 51\n${prices}`;
+    const { service, job } = await play(t, {
+      prices: own,
+      exchanges,
+      script: BUY,
+      ...(terms && { terms }),
+    });
+    assert.equal(job.status, 'completed', JSON.stringify(job.details));
+    const bought = '2025-11-10 buy OLD 10 50 => 9500 10010 10 OLD:10';
+    assert.deepEqual(ledgerOf(service.database, 'a'), ledger(`${bought}\n${expected}`));
+    const lost = (job.warnings ?? []).filter((one: string) => one.startsWith('Fractions of'));
+    const said =
+      'Fractions of NEW that the exchange of OLD on 2025-11-11 brought had no price, and are lost: ' +
+      'import the prices of NEW from before it, and run its model-days again';
+    assert.deepEqual(lost, name.includes('lost') ? [said] : []);
+  });
+
+test('what has no price at all in the end fails the model-day with its name', async (t) => {
+  const own = `${FLAT}\nOLD 2025-11-10 50 51`;
+  const exchanges = 'OLD 2025-11-11 0 NEW 1 1';
+  const { job } = await play(t, { prices: own, exchanges, script: BUY, end: '2025-11-11' });
+  const failed = job.details.filter(({ status }: { status: string }) => status === 'failed');
+  assert.deepEqual(
+    failed.map(({ date, error }: Record<string, string>) => `${date} ${error}`),
+    ['2025-11-11 Cannot value NEW on 2025-11-11: no price of it is stored'],
+  );
+});
+
+const change = (symbol: string, date: string, into: string, cash: number) => (books: Books) =>
+  books.setExchange(symbol, date, into, [1, 2], { cash, remains: true });
+const late: [name: string, learn: (books: Books) => void, stale: string[]][] = [
+  ['one of what is held', change('AAPL', '2025-01-07', 'MSFT', 1), ['2025-01-07']],
+  ['one on the day after the last', change('AAPL', '2025-01-09', 'MSFT', 1), []],
+  ['one on the day of the purchase', change('AAPL', '2025-01-03', 'MSFT', 1), []],
+  ['one of what is not held', change('MSFT', '2025-01-07', 'ORLY', 1), []],
+  ['one of what another brought', change('ORLY', '2025-01-06', 'MSFT', 1), ['2025-01-06']],
+  ['one of that on the day before', change('ORLY', '2025-01-05', 'MSFT', 1), []],
+  ['other cash', change('AAPL', '2025-01-06', 'ORLY', 3), ['2025-01-06']],
+  ['the same again', change('AAPL', '2025-01-06', 'ORLY', 2), []],
+  ['none any more', (books) => books.remove('exchanges', 'AAPL', '2025-01-06'), ['2025-01-06']],
+];
+test('an exchange that comes later makes stale the days that it came before, and no others', async () => {
+  for (const [name, learn, stale] of late) {
+    const books = createBooks();
+    setBars(
+      books,
+      ['AAPL', 'MSFT', 'ORLY']
+        .flatMap((symbol) =>
+          ['03', '06', '07', '08'].map((day) => `${symbol} 2025-01-${day} 10 11`),
+        )
+        .join('\n'),
+    );
+    books.setExchange('AAPL', '2025-01-06', 'ORLY', [1, 2], { cash: 2, remains: true });
+    await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
+    for (const date of ['2025-01-06', '2025-01-07', '2025-01-08']) await books.day(date, []);
+    assert.deepEqual(staleNow(books.database), []);
+    learn(books);
+    assert.deepEqual(
+      staleNow(books.database),
+      stale.map((date) => `model-a ${date}`),
+      name,
+    );
+  }
+});

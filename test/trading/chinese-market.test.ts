@@ -173,6 +173,27 @@ test('what an exchange brought cannot be sold on that day, unless only the name 
   }
 });
 
+test('a rename keeps what came on the day apart from what was held before', async () => {
+  const [old, between] = ['300750.SZ', '688981.SH'];
+  for (const [ratio, refusal] of [
+    [[2, 1], `Cannot sell 100 ${MAOTAI}: 400 of the 400 held were bought or received today`],
+    [[1, 1], ''],
+  ] as [[number, number], string][]) {
+    const books = booksOf();
+    setBars(books, `${old} 2025-01-03 13 13\n${MAOTAI} 2025-01-06 13 13`);
+    books.setExchange(old, '2025-01-06', between, ratio);
+    books.setExchange(between, '2025-01-06', MAOTAI, [1, 1]);
+    const first = await books.open('2025-01-03', 'model-a', { universe });
+    await books.complete(first, [['buy', old, 200]]);
+    const session = await books.open('2025-01-06', 'model-a', { universe });
+    const said = await refusalOf(session, `sell ${MAOTAI} 100`);
+    assert.equal(said.slice(0, refusal.length), refusal);
+    assert.equal(said === '', refusal === '');
+    await books.complete(session);
+    assert.deepEqual((await replayOf(books.database)).problems, []);
+  }
+});
+
 test('American shares can be sold on the day on which they were bought', async () => {
   const books = createBooks();
   setBars(books, 'AAPL 2025-01-03 10 10');

@@ -123,13 +123,15 @@ function addedToday(
   actions: readonly Action[],
   exchanged: readonly ExchangedHolding[],
 ): number {
-  const bought = actions.flatMap((own) =>
-    own.actionType === 'buy' && own.symbol === symbol ? own.amount : [],
-  );
-  const received = exchanged
-    .filter(({ remains, perShare, brought }) => remains || perShare > 0 || brought[0]?.ratio !== 1)
-    .flatMap(({ brought }) => brought.flatMap((own) => (own.symbol === symbol ? own.shares : [])));
-  return [...bought, ...received].reduce((sum, shares) => sum + shares, 0);
+  const added = new Map<string, number>();
+  const add = (to: string, shares: number) => added.set(to, (added.get(to) ?? 0) + shares);
+  for (const { symbol: old, remains, perShare, brought } of exchanged) {
+    const isRename = !remains && perShare === 0 && brought.length === 1 && brought[0]?.ratio === 1;
+    for (const own of brought) add(own.symbol, isRename ? (added.get(old) ?? 0) : own.shares);
+    if (!remains) added.delete(old);
+  }
+  for (const own of actions) if (own.actionType === 'buy') add(own.symbol, own.amount);
+  return added.get(symbol) ?? 0;
 }
 
 const isTrade = ({ action_id: action }: DecisionRow) => action !== null;

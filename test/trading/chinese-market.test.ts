@@ -194,6 +194,26 @@ test('a rename keeps what came on the day apart from what was held before', asyn
   }
 });
 
+test('with a hidden open, orders together sell no more than was held before', async () => {
+  const old = '300750.SZ';
+  const books = booksOf({ open: 'hidden' });
+  const both = (day: string) => `${old} 2025-01-${day} 13 13\n${MAOTAI} 2025-01-${day} 13 13\n`;
+  setBars(books, both('02') + both('03') + both('06'));
+  books.setExchange(old, '2025-01-06', MAOTAI, [2, 1]);
+  await books.complete(await books.open('2025-01-03', 'model-a', { universe }), [
+    ['buy', old, 200],
+    ['buy', MAOTAI, 100],
+  ]);
+  const session = await books.open('2025-01-06', 'model-a', { universe });
+  assert.equal(await refusalOf(session, `sell ${MAOTAI} 100`), '');
+  assert.equal(
+    await refusalOf(session, `sell ${MAOTAI} 100`),
+    `Cannot sell 100 ${MAOTAI}: 400 of the 500 held were bought or received today, and cannot be sold before the next session; none can be sold.`,
+  );
+  await books.complete(session);
+  assert.deepEqual((await replayOf(books.database)).problems, []);
+});
+
 test('American shares can be sold on the day on which they were bought', async () => {
   const books = createBooks();
   setBars(books, 'AAPL 2025-01-03 10 10');

@@ -1,4 +1,4 @@
-import { type Books, createBooks, setBars } from '../support/books.ts';
+import { auditOf, type Books, createBooks, setBars } from '../support/books.ts';
 import { staleNow } from '../support/stale.ts';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
@@ -199,4 +199,20 @@ test('an exchange that comes later makes stale the days that it came before, and
       name,
     );
   }
+});
+
+test('with a hidden open, what comes on a weekend may be split before it has a price', async () => {
+  const books = createBooks(undefined, { terms: { open: 'hidden' } });
+  setBars(books, 'AAPL 2025-01-02 10 10\nAAPL 2025-01-03 10 10\nMSFT 2025-01-06 3 4');
+  books.setExchange('AAPL', '2025-01-04', 'MSFT', [1, 1]);
+  books.setSplit('MSFT', '2025-01-06', 5, 2);
+  await books.day('2025-01-03', [['buy', 'AAPL', 11]]);
+  await books.day('2025-01-06', []);
+  const own = `SELECT action_type, amount, price_e4 FROM positions JOIN trading_sessions USING (session_id) WHERE trading_sessions.date = '2025-01-06' ORDER BY position_id`;
+  const rows = books.database
+    .statement(own)
+    .all()
+    .map((row) => Object.values(row).join(' '));
+  assert.deepEqual(rows, ['exchange 11 0', 'received 11 ', 'split 16 1', 'no_trade  ']);
+  assert.deepEqual((await auditOf(books.database)).problems, []);
 });

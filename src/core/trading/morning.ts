@@ -5,7 +5,7 @@ import type { StoredDividend } from '#database/splits-and-dividends.ts';
 import type { Split } from '#database/market-queries.ts';
 import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '#money/money.ts';
 import type { KnownDividend, Mark } from '#database/evidence.ts';
-import { currentMark, type Market, splitRatio } from './market.ts';
+import { type Market, splitRatio } from './market.ts';
 import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
 
 export interface ReceivedDividend {
@@ -114,9 +114,9 @@ function splitHolding(
 ) {
   const { symbol, date, numerator, denominator } = split;
   const own = splits.filter((other) => other.symbol === symbol);
-  const price = money(
-    Math.round(currentMark(market, symbol) * splitRatio(own, date)) || LEAST_PRICE,
-  );
+  // What an exchange brought may have no price that is known before a hidden open.
+  const mark = market.knownMark(symbol)?.price ?? 0;
+  const price = money(Math.round(mark * splitRatio(own, date)) || LEAST_PRICE);
   return { price, ...applySplit(before, { symbol, numerator, denominator, price }) };
 }
 

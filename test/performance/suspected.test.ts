@@ -110,11 +110,15 @@ test('a model-day is suspected when it held a symbol over a jump that nothing ex
     learn(books);
     assert.deepEqual(suspected(books), expected, name);
   }
+  const limit = (open: number) =>
+    FALL.replace('1345 1348', '13 13.26').replace('90 91', `${open} 17`).replace('91 92', '17 17');
   const rise = FALL.replace('90 91', '2700 2700').replace('91 92', '2700 2700');
   const days: [name: string, Parameters<typeof booksOf>, string[]][] = [
     ['bought after the fall', [{}, [['ORLY', '2025-01-06']]], []],
     ['another symbol', [{}, [['MSFT', '2025-01-03']]], []],
     ['prices that are adjusted for splits', [{ source: 'yahoo' }], []],
+    ['a rise of 30 %, rounded to a cent', [{ prices: limit(17.24) }], []],
+    ['a cent more', [{ prices: limit(17.25) }], ['model-a 2025-01-06 ORLY 2025-01-06 17.25']],
     ['a reverse split', [{ prices: rise }], ['model-a 2025-01-06 ORLY 2025-01-06 2700']],
     [
       'a fall on a day without a model-day',

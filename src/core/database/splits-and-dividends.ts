@@ -336,6 +336,8 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
 
 /** Raw prices that open this far below or above the previous close look like a split. */
 const JUMP_RATIO = 0.3;
+/** An open at a limit of 30 % is rounded to a cent. */
+const HALF_CENT = 0.005;
 
 /**
  * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
@@ -361,7 +363,8 @@ export const unexplainedJumps = reads(
      WINDOW before AS (PARTITION BY symbol ORDER BY date)),
    nights AS MATERIALIZED (
      SELECT * FROM bars
-     WHERE date > ?2 AND source NOT IN (${adjustedSourcesInSql}) AND abs(open / previous_close - 1) > ${JUMP_RATIO})
+     WHERE date > ?2 AND source NOT IN (${adjustedSourcesInSql})
+       AND abs(open - previous_close) > ${JUMP_RATIO} * previous_close + ${HALF_CENT})
    SELECT symbol, date, previous_close AS previousClose, open FROM nights
    WHERE NOT EXISTS (SELECT 1 FROM dividends
        WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date

@@ -51,6 +51,9 @@ const MORE_ROWS = [
   `INSERT INTO document_words (rowid, words) VALUES (1, 'm')`,
   `INSERT INTO opening_lots VALUES (1, 'X', 1, '2025-01-06', 1, 1)`,
   `UPDATE trading_sessions SET unread = 1 WHERE status = 'active'`,
+  `UPDATE jobs SET study = 'x' WHERE job_id = 'j'`,
+  `INSERT INTO exchanges (symbol, date, into_symbol, numerator, denominator) VALUES ('key', '2025-01-07', 'AAPL', 1, 1)`,
+  `INSERT INTO dividends (symbol, ex_date, cash_e6, confirmed) VALUES ('key', '2025-01-07', 1, 1)`,
   `UPDATE jobs SET warning_codes = '[{"code":"m","about":["m"]}]' WHERE job_id = 'j'`,
   'CREATE TABLE m (a INTEGER PRIMARY KEY)', // for queries of the schema
   'PRAGMA foreign_keys = OFF',
@@ -70,7 +73,11 @@ type Value = string | number | null;
 const TEXTS =
   '~ m j k 2025-01-06 2025-01-07 AAPL csv refusal key 2025-01-07T10:00:00.000Z 1970-01-01T00:00:00.000Z';
 const SAMPLES: readonly Value[] = ['', ...TEXTS.split(' '), null, 1, 2];
-const JSON_SAMPLES: readonly Value[] = ['["AAPL", "MSFT", "X", "m", "j"]', '[1, 2]'];
+const JSON_SAMPLES: readonly Value[] = [
+  '["AAPL", "MSFT", "X", "m", "j"]',
+  '[1, 2]',
+  '[{"model": "m", "startDate": "2025-01-06"}]',
+];
 
 /** The opening, the write, the session, an expression or an id; a date, scope or span. */
 const MORNING: readonly (readonly Value[])[] = [[9], [2], [null], ['m', 0], ['', null], [5]];

@@ -246,7 +246,7 @@ function exchangeAll(day: Day, date: string): void {
   }
 }
 
-/** The first open at which nobody sells, and the first at which nobody buys. */
+/** The lowest open at which no purchase fills, and the highest at which no sale does. */
 function limitsOf(day: Day, symbol: string): { upper: bigint; lower: bigint } | null {
   const limit = day.world.terms.boards.get(symbol)?.limit ?? null;
   // A rename has no close of its own yet; what had one before takes in another company.

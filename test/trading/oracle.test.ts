@@ -102,7 +102,7 @@ function rowsOfExchanges(all: readonly AnyExchange[], order: readonly string[]) 
     if (kind === 'worthless') return [base];
     const targets = [...new Set(kind === 'two' ? [one.into, one.second] : [one.into])];
     if (targets.some((into) => order.indexOf(into) <= order.indexOf(symbol))) return [];
-    // The documents do not say in which order two arrive of which one goes on on the same date.
+    // Where one of two received shares is exchanged again on that date, no document says which is first.
     if (targets.length > 1 && all.some((row) => row.date === date && targets.includes(row.symbol)))
       return [];
     return targets.map((into, place) => {

@@ -11,7 +11,7 @@ import { createBooks, replayOf, setBars } from '../support/books.ts';
 import { storePrices } from '../support/prices.ts';
 import { tradingDay } from '../support/trading-day.ts';
 
-/** What a model is told of a holding that no longer trades. ORLY trades on 3 and 10 January only. */
+/** What a model reads about a holding that has stopped trading. ORLY trades on 3 and 10 January only. */
 const PRICES = `
   AAPL 2025-01-02 10 10
   ORLY 2025-01-02 50 50

@@ -3,11 +3,8 @@ import { amountWords, count, limitsText, list } from '#text/sentences.ts';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
 
-/**
- * The terms of a job: what two of its model-days must share to be compared, and what a study keeps
- * from job to job. Retries, delays and cost limits are none.
- */
-export const termKinds = [
+/** The terms that two models must share to be compared. */
+export const comparedTerms = [
   'costs',
   'universe',
   'initial_cash',
@@ -15,8 +12,9 @@ export const termKinds = [
   'open',
   'limits',
   'market',
-  'max_steps',
 ] as const;
+/** The terms of a job, which a study keeps from job to job. Retries, delays and cost limits are none. */
+export const termKinds = [...comparedTerms, 'max_steps'] as const;
 export type TermKind = (typeof termKinds)[number];
 
 export const termNouns = {

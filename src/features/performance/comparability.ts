@@ -1,7 +1,7 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
-import { describeTerms, termNouns } from '#settings/terms.ts';
+import { comparedTerms, describeTerms, termNouns } from '#settings/terms.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { ReadableDocuments } from '#database/document-queries.ts';
 import { amountWords, count, list, type RunDays, staleRemedy } from '#text/sentences.ts';
@@ -19,13 +19,7 @@ export const incomparabilityKinds = [
   'suspected_end',
   'never_traded',
   'part_of_universe',
-  'costs',
-  'universe',
-  'initial_cash',
-  'dividends',
-  'open',
-  'limits',
-  'market',
+  ...comparedTerms,
   'documents',
 ] as const;
 
@@ -60,7 +54,7 @@ export interface ModelPeriod {
  * respect: a key that is equal when the terms are, with its wording. Several when the model's jobs
  * differ.
  */
-type Terms = ModelPeriod & Record<(typeof respects)[number], ReadonlyMap<string, string>>;
+type Terms = ModelPeriod & Record<(typeof comparedTerms)[number], ReadonlyMap<string, string>>;
 
 export type IncomparableModel = Incomparability & { model: string };
 
@@ -80,7 +74,7 @@ export function findIncomparable(
   const all = periods.map((period) => modelTerms(period, { ...terms, words }));
   const findings = [
     ...(haveOwnDays ? comparePeriods(all) : []),
-    ...respects.flatMap((respect) => compareTerms(respect, all)),
+    ...comparedTerms.flatMap((respect) => compareTerms(respect, all)),
     ...compareDocuments(terms.documents),
   ];
   const incomparable = new Map<string, Incomparability[]>();
@@ -159,22 +153,16 @@ function periodText({ start, end, days }: Terms): string {
   return `${start} to ${end} (${count(days, 'model-day')})`;
 }
 
-const respects = [
-  'costs',
-  'universe',
-  'initial_cash',
-  'dividends',
-  'open',
-  'limits',
-  'market',
-] as const;
 /** The models with the terms of most. */
-function usualTerms(kind: (typeof respects)[number], all: readonly Terms[]): Terms[] {
+function usualTerms(kind: (typeof comparedTerms)[number], all: readonly Terms[]): Terms[] {
   const single = all.filter((terms) => terms[kind].size === 1);
   return mostCommon(single, (terms) => [...terms[kind].keys()].join());
 }
 
-function compareTerms(kind: (typeof respects)[number], all: readonly Terms[]): IncomparableModel[] {
+function compareTerms(
+  kind: (typeof comparedTerms)[number],
+  all: readonly Terms[],
+): IncomparableModel[] {
   const usual = usualTerms(kind, all);
   const [most] = usual;
   const names = entryNames(usual);

@@ -1,5 +1,6 @@
 import { type FeedFilters, dateBounds, NONE_COUNTS } from '#database/session-filters.ts';
 import type { Reader } from '#database/database.ts';
+import { studySql } from '#database/records/model-records.ts';
 import { cutWords, decisionKinds, MAX_WORDS_LENGTH, sides } from '#database/decisions.ts';
 import { integer, oneOf, orNull, query, real, type RowOf, text } from '#database/rows.ts';
 
@@ -110,7 +111,7 @@ const feedQuery = (rows: string) =>
     `SELECT id, kind, model, date, job_id, one.session_id, coalesce(result.timestamp, completed_at, '') AS timestamp,
        one.symbol, side, coalesce(one.amount, trade.amount) AS amount, price_e4 / 10000.0 AS price,
        nullif(${wordsSql('words')}, '') AS reason, detail, coalesce(one.message_index, words.message_index) AS message_index,
-       (SELECT study FROM jobs WHERE jobs.job_id = one.job_id) AS study
+       ${studySql('one')} AS study
      FROM (${rows} ORDER BY date DESC, model, turn LIMIT CAST(?11 AS INTEGER)) AS one
        LEFT JOIN positions AS trade
          ON trade.session_id = one.session_id AND trade.action_id = one.action_id

@@ -2,6 +2,10 @@ import type { Database } from '#database/database.ts';
 import { amount, integer, oneOf, orNull, query, reads, text, type RowOf } from '#database/rows.ts';
 import { jobStatuses } from '#domain/vocabulary.ts';
 
+/** SQL: the study of the job of a row. */
+export const studySql = (row = 'own') =>
+  `(SELECT study FROM jobs WHERE jobs.job_id = ${row}.job_id)`;
+
 /**
  * SQL: a model's newest run; that of a discarded job is superseded, and counts where there is no
  * other.
@@ -24,7 +28,7 @@ export const knownRuns = reads(
      FROM named WHERE named.model IS NOT NULL)
    SELECT own.model, family, own.job_id AS jobId, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
      json_extract(entry, '$.basemodel') AS basemodel,
-     (SELECT study FROM jobs WHERE jobs.job_id = own.job_id) AS study
+     ${studySql()} AS study
    FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunSql('named.model')}
    ORDER BY own.model`,
   {

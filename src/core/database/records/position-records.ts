@@ -3,10 +3,7 @@ import { overSessions, type SessionFilters } from '#database/session-filters.ts'
 import type { Reader } from '#database/database.ts';
 import { integer, orNull, query, text } from '#database/rows.ts';
 import { jsonObject } from './job-records.ts';
-import { CURRENCY, currenciesOfJobs } from './model-records.ts';
-
-/** Of a session, `own`. */
-export const STUDY = '(SELECT study FROM jobs WHERE jobs.job_id = own.job_id) AS study';
+import { CURRENCY, currenciesOfJobs, studySql } from './model-records.ts';
 
 export const JOB_CURRENCY = `(SELECT ${CURRENCY} FROM jobs WHERE jobs.job_id = own.job_id) AS currency`;
 
@@ -53,7 +50,7 @@ const POSITIONS = overSessions((sessions, order) =>
        CASE WHEN action_type IN ('sell', 'exchange') THEN -amount WHEN action_type IN ('buy', 'split', 'received') THEN amount ELSE 0 END,
        CASE action_id WHEN 1 THEN (SELECT json_group_object(symbol, quantity)
          FROM holdings WHERE holdings.session_id = own.session_id) END,
-       ${jsonObject(FIELDS)}, json_quote((SELECT study FROM jobs WHERE jobs.job_id = own.job_id))
+       ${jsonObject(FIELDS)}, json_quote(${studySql()})
      FROM ${sessions('CROSS JOIN positions USING (session_id)')} AND own.status = 'active'
      ORDER BY ${order}, action_id`,
     [integer, orNull(text), orNull(integer), orNull(text), text, text],

@@ -9,7 +9,8 @@ import type { Reader } from '#database/database.ts';
 import { SHOWN_IN_SESSION } from '#database/document-queries.ts';
 import { integer, query, text, oneOf, orNull, type RowOf } from '#database/rows.ts';
 import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
-import { holdingsJson, JOB_CURRENCY, STUDY } from './position-records.ts';
+import { studySql } from './model-records.ts';
+import { holdingsJson, JOB_CURRENCY } from './position-records.ts';
 import { messageRoles } from '#domain/vocabulary.ts';
 import { type Excerpt, findExcerpt, type Phrase } from '#database/search-text.ts';
 import { blockStart, messageExpression, newestRow, searchedTexts } from '#database/log-words.ts';
@@ -53,7 +54,7 @@ const SESSION_COLUMNS = [
   'job_id',
   'date',
   'model',
-  STUDY,
+  `${studySql()} AS study`,
   JOB_CURRENCY,
   'session_summary',
   'confidence',
@@ -141,7 +142,7 @@ const HITS_PER_STEP = 200;
 
 const HITS = query(
   `SELECT log_id AS row, session_id, job_id, model, date, status, message_index, role, tool_name, timestamp,
-     (SELECT study FROM jobs WHERE jobs.job_id = trading_sessions.job_id) AS study
+     ${studySql('trading_sessions')} AS study
    FROM log_words CROSS JOIN reasoning_logs ON log_id = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
    WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
    ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,

@@ -26,15 +26,16 @@ interface RealCase {
 
 const cases: RealCase[] = [
   {
-    // X Holdings paid $54.20 in cash for each share; NYSE suspended trading before the open of 28
-    // October 2022. Source: Twitter, Inc., Form 8-K of 28 October 2022; Form 25 of the same day.
+    // $54.20 in cash for each share at the merger of 27 October 2022; NYSE suspended the share from 28
+    // October on. Sources: Twitter, Inc., Form 8-K for 27 October 2022; Reuters, "Twitter shares to be
+    // suspended on NYSE as Musk nears takeover", 27 October 2022.
     row: 'TWTR,2022-10-28,54.20,,,,',
     ...{ eve: '2022-10-27', amount: 10, after: '' },
     expected: 'exchange TWTR 10 54.2 => 10042 10042 32',
   },
   {
-    // The same shares under another ticker symbol. Source: Meta Platforms, Inc., "Meta Platforms,
-    // Inc. to Change Ticker Symbol to 'META' on June 9", press release of 31 May 2022.
+    // The same shares under another ticker symbol, from before the open of 9 June 2022 on. Source:
+    // Reuters, "Meta Platforms to trade under 'META' ticker from Jun 9", 31 May 2022.
     row: 'FB,2022-06-09,,META,1,1,',
     ...{ eve: '2022-06-08', amount: 10, after: 'META 52 53' },
     expected: `exchange FB 10 0 => 9500 9500 -510
@@ -42,7 +43,9 @@ const cases: RealCase[] = [
   },
   {
     // One share of GE Vernova for every four of General Electric, which trades on as GE Aerospace.
-    // Source: General Electric Company, Form 8-K of 2 April 2024; GE Vernova, information statement.
+    // Fractions are paid in cash. Sources: General Electric Company, preliminary unaudited supplemental
+    // consolidated financial information, Form 8-K of 2024; GE Vernova Inc., Form 10-Q for the quarter to
+    // 31 March 2024, note "Subsequent events" (spin-off and first trading on 2 April 2024).
     row: 'GE,2024-04-02,,GEV,1,4,yes',
     ...{ eve: '2024-04-01', amount: 10, after: 'GE 40 41\nGEV 44 45' },
     // Two shares, and half of one at 44.
@@ -50,23 +53,25 @@ const cases: RealCase[] = [
       received GEV 2 44 => 9522 10022 12 GE:10 GEV:2`,
   },
   {
-    // Nasdaq removed the shares after its bank had been closed; holders got nothing. Source: SVB
-    // Financial Group, Form 8-K of 21 March 2023, and Nasdaq's Form 25 for 28 March 2023.
+    // Nasdaq had suspended the share on 10 March 2023, when the bank failed, and removed it on 28 March.
+    // It opened over the counter at 53 cents that day, as SIVBQ, after a last close of 106.04: who does
+    // not follow it there enters 0. Source: press reports of 28 March and 8 April 2023.
     row: 'SIVB,2023-03-28,0,,,,',
     ...{ eve: '2023-03-27', amount: 10, after: '' },
     expected: 'exchange SIVB 10 0 => 9500 9500 -510',
   },
   {
-    // One share of Smurfit Westrock and $5.00 in cash for each share. Source: Smurfit Westrock plc,
-    // Form 8-K of 8 July 2024, the first day of trading under SW.
+    // One share of Smurfit Westrock and $5.00 in cash for each share, at the merger of 5 July 2024;
+    // trading under SW began on Monday, 8 July. Sources: Smurfit Westrock plc, Form 8-K/A for 5 July
+    // 2024; Smurfit Kappa, expected timetable of the combination, 13 June 2024.
     row: 'WRK,2024-07-08,5.00,SW,1,1,',
     ...{ eve: '2024-07-05', amount: 10, after: 'SW 46 47' },
     expected: `exchange WRK 10 5 => 9550 9550 -460
       received SW 10 46 => 9550 10020 10 SW:10`,
   },
   {
-    // Microsoft paid $95.00 in cash for each share. Source: Activision Blizzard, Inc., Form 8-K of
-    // 13 October 2023.
+    // $95.00 in cash for each share at the merger of 13 October 2023, before the open. Source: Microsoft
+    // Corporation, Form 8-K for 13 October 2023, item 2.01; Activision Blizzard, Inc., of the same day.
     row: 'ATVI,2023-10-13,95.00,,,,',
     ...{ eve: '2023-10-12', amount: 10, after: '' },
     expected: 'exchange ATVI 10 95 => 10450 10450 440',

@@ -66,7 +66,7 @@ test('baselines and simulated models keep to the rules of their market, and ever
   const american = await service.runJob({ ...days, study: 'american', models: ['cash'] });
   assert.equal(american.terms.market.name, 'us');
   const url = `${service.url}/performance?study=american`;
-  const [report] = ((await (await fetch(url)).json()) as any).models;
+  const [report] = ((await (await fetch(url)).json()) as any).models; // any: a body is unchecked JSON
   assert.deepEqual([report.model, report.currency], ['cash@american', 'USD']);
 });
 

@@ -275,7 +275,7 @@ test('an order of one answer becomes whole lots, and says so; one below a lot is
     const market = {
       date: '2025-01-06',
       quote: () => ({ open: fromDollars(1), previousDate: null, previousClose: null }),
-    } as unknown as TradingDay['market'];
+    } as unknown as TradingDay['market']; // unknown: an order asks a market for no more
     const rules = { ...CN, boards: [{ symbols: '*', minimum: 100, step: 100, price_limit: null }] };
     const holdings = new Map(held === '0' ? [] : [[MAOTAI, Number(held)]]);
     const portfolio = { cash: fromDollars(1_000), holdings };

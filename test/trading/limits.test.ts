@@ -33,7 +33,7 @@ function dayOf(
     date: '2025-01-06',
     quote: (symbol: string) => ({ open: openOf(symbol), previousDate: null, previousClose: null }),
     knownMark: (symbol: string) => ({ price: openOf(symbol) }),
-  } as unknown as Market;
+  } as unknown as Market; // unknown: orders and values ask a market for no more
   const portfolio = { cash: money(cash), holdings: new Map(Object.entries(holdings)) };
   return tradingDay({
     market,

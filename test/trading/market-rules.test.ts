@@ -30,7 +30,7 @@ function dayOf(cash: number, holdings: Record<string, number>): TradingDay {
     date: '2025-01-06',
     quote,
     knownMark: () => ({ price: money(10_000) }),
-  } as unknown as Market;
+  } as unknown as Market; // unknown: orders and values ask a market for no more
   const universe = new Set(['600519.SH', '688981.SH']);
   const portfolio = {
     cash: money(cash * 10_000) as Money,

@@ -366,23 +366,3 @@ test('the prompt says money, lots, limits and when what was bought can be sold',
   assert.deepEqual(await linesOf({ open: 'hidden' }), [...lots, ...limits, costly, hidden]);
   assert.deepEqual(await linesOf({}, true), [...lots, sameDay, ...limits, only, costly, prices]);
 });
-
-/** The trades of 10 October 2025 in a published ledger of HKUDS/AI-Trader (gpt-4.1, A shares). */
-const published = tableOf<[order: string, open: string, cash: string]>(`
-  buy 601899.SH 600 | 31.5   | 81100
-  buy 603501.SH 100 | 147.2  | 66380
-  buy 601318.SH 300 | 54.73  | 49961
-  buy 600809.SH 100 | 189.67 | 30994
-  buy 603259.SH 100 | 111.78 | 19816
-`);
-test('a published ledger of A shares has the same cash after every trade', async () => {
-  const symbols = published.map(([order]) => order.split(' ')[1] ?? '');
-  const books = booksOf({ stock_symbols: symbols, initial_cash: 100_000 });
-  const opens = published.map(([, open], index) => `${symbols[index]} 2025-10-10 ${open} ${open}`);
-  setBars(books, opens.join('\n'));
-  const session = await books.open('2025-10-10', 'model-a', { universe: new Set(symbols) });
-  for (const [order, , cash] of published)
-    assert.equal((await replyTo(session, order)).cash, Number(cash), order);
-  await books.complete(session);
-  assert.deepEqual((await replayOf(books.database)).problems, []);
-});

@@ -17,6 +17,7 @@ import { dayRoute, dayToolsRoute, callToolRoute } from './core/api/day.ts';
 import { auditRoute } from './core/api/audit.ts';
 import { healthRoute } from './core/api/health.ts';
 import { openapiRoute } from './features/openapi/route.ts';
+import { mcpRoute } from './features/mcp/route.ts';
 
 /** THE API ON ONE SCREEN, in the order of its description: core and features meet here. */
 export const routes: readonly Route[] = [
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   dayRoute,
   dayToolsRoute,
   callToolRoute,
+  mcpRoute,
   auditRoute,
   healthRoute,
   openapiRoute(() => routes),

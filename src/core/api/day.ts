@@ -37,7 +37,12 @@ export const dayResponse = named('AgentDay', {
     seconds: v.number(),
   }),
   universe: v.array(v.string()),
-  day: named('DayAccess', { url: v.string(), token: v.string(), expires_at: timestampText }),
+  day: named('DayAccess', {
+    url: v.string(),
+    mcp_url: v.string(),
+    token: v.string(),
+    expires_at: timestampText,
+  }),
 });
 
 const answerEntries = {

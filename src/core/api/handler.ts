@@ -42,6 +42,28 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   headers: Headers;
   /** The token of a model-day; null without one, and on routes that take none. */
   token: string | null;
+  /** Of an answer that is cut: how many bytes it may have. */
+  most?: number;
+  /** Of a route that calls others. */
+  caller?: Caller;
+}
+
+/** What a token may do; that of a model-day opens its day. */
+export type Rights = 'everything' | 'reading' | 'day';
+
+/** Who has sent a request, and what answers other routes in its place. */
+export interface Caller {
+  rights: Rights;
+  /** Answers a route as a request for it does, in a reader thread where that does; but cut. */
+  call(route: { path: string }, input: Input): Promise<FittedAnswer>;
+  /** What a client is told of an error; one that is unexpected goes to the log. */
+  explain(error: unknown): string;
+}
+
+/** An answer of no more bytes than were asked for, and in a sentence what is left out of it. */
+export interface FittedAnswer {
+  text: string;
+  left: string | null;
 }
 
 export type Format = 'json' | 'csv';
@@ -58,12 +80,20 @@ export interface CsvTable {
  */
 export type ResponseBody = string | Iterable<string> | CsvTable;
 
+/** A JSON text, or none, with a status of its own. */
+export interface StatusBody {
+  status: number;
+  json: string;
+}
+
 /** What a handler returns; of a GET that is made in one go, a body. */
-export type HandlerResult = ResponseBody | AsyncBody | Promise<ResponseBody>;
+export type HandlerResult = ResponseBody | Reply | Promise<ResponseBody | Reply>;
+type Reply = AsyncBody | StatusBody;
 
 /** Whether it is a body, made in one go. */
 export function isReady(handled: HandlerResult): handled is ResponseBody {
-  return typeof handled === 'string' || !(handled instanceof Promise || 'made' in handled);
+  if (typeof handled === 'string') return true;
+  return !(handled instanceof Promise || 'made' in handled || 'status' in handled);
 }
 
 /** The pieces of a body; of a table, also the name of its file. */
@@ -98,6 +128,15 @@ export const CLIENT_LEFT = new Error('the client has left');
 export function asyncText(text: Promise<string>, end: AbortController): AsyncBody {
   const made = text.then((json) => ({ bytes: Buffer.from(json), fileName: null }));
   return { made, isTable: false, end };
+}
+
+/** Items until they have more than so many bytes. */
+export function* within(items: Iterable<string>, most = Infinity): Generator<string> {
+  let bytes = 0;
+  for (const item of items) {
+    yield item;
+    if ((bytes += Buffer.byteLength(item)) > most) return;
+  }
 }
 
 /** The fields that most responses have. */

@@ -152,6 +152,7 @@ export const jobsRoute = route({
   response: jobsResponse,
   isShort: areJobsSmall,
   hasTable: true,
+  list: { name: 'jobs' },
   isKept: true,
   handle(context, { query, format }) {
     const { database, settings } = context;

@@ -145,6 +145,7 @@ export const modelsRoute = route({
   query: v.object({ study: studyFilter }),
   response: modelsResponse,
   errors: BUSY,
+  list: { name: 'models' },
   handle(context, { query }) {
     const { database, settings, viewedFile } = context;
     const study = resolveStudy(context, query).study || null;

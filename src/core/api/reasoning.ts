@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { isCalendarDate } from '#time/calendar.ts';
-import { sessionPieces, searchLogs } from '#database/records/session-records.ts';
+import { countSessions, sessionPieces, searchLogs } from '#database/records/session-records.ts';
 import { answerFaults } from '#domain/vocabulary.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { servedSchema } from '#wire/protocol.ts';
@@ -195,17 +195,27 @@ export const reasoningRoute = route({
   query: reasoningQuery,
   response: reasoningResponse,
   errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
+  list: {
+    name: 'sessions',
+    rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
+    count: (context, { query }) =>
+      countSessions(context.database, parseFilters(resolveStudy(context, query))),
+  },
   /** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
-  *handle(context, { query }) {
+  *handle(context, { query, most = Infinity }) {
     const { database, settings } = context;
     if (query.date !== undefined && !isCalendarDate(query.date))
       throw new ServiceError('invalid_dates', invalidDate(query.date));
     const conversation = query.include_full_conversation;
     const filters = parseFilters(resolveStudy(context, query));
-    let count = 0;
+    let [count, bytes] = [0, 0];
     for (const pieces of sessionPieces(database, filters, { conversation })) {
+      if (bytes > most) break;
       yield count === 0 ? '{"sessions":[' : ',';
-      yield* pieces;
+      for (const piece of pieces) {
+        yield piece;
+        bytes += piece.length;
+      }
       count += 1;
     }
     if (count === 0)

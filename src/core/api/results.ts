@@ -1,12 +1,13 @@
 import * as v from 'valibot';
 import {
+  countResults,
   createCellReader,
   hasMoreRows,
   recordJson,
   resultColumns,
   resultRecords,
 } from '#database/records/position-records.ts';
-import { type Context, csvTable, formatQuery, type Input, listBody } from './handler.ts';
+import { type Context, csvTable, formatQuery, type Input, listBody, within } from './handler.ts';
 import { dateRangeEntries, parseFilters } from './filters.ts';
 import { resolveStudy } from './studies.ts';
 import {
@@ -83,12 +84,18 @@ export const resultsRoute = route({
   bareErrors: true,
   isShort: areResultsFew,
   hasTable: true,
-  handle(context, { query, format }) {
+  list: {
+    name: 'results',
+    rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
+    count: (context, { query }) =>
+      countResults(context.database, parseFilters(resolveStudy(context, query))),
+  },
+  handle(context, { query, format, most }) {
     const records = resultRecords(context.database, parseFilters(resolveStudy(context, query)));
     if (format === 'csv') {
       const cells = createCellReader(context.database);
       return csvTable('results.csv', resultColumns, records.map(cells));
     }
-    return listBody(null, 'results', records.map(recordJson));
+    return listBody(null, 'results', within(records.map(recordJson), most));
   },
 });

@@ -7,6 +7,7 @@ import { isAccessToken, type Settings } from '#settings/settings.ts';
 import { readTrustedText } from '#settings/trusted-file.ts';
 import type { AgentDays } from '#trading/agent-days.ts';
 import { HttpError } from './errors.ts';
+import type { Rights } from '#api/handler.ts';
 import type { Route } from '#api/route.ts';
 
 const MAX_TOKENS = 1_000;
@@ -16,7 +17,7 @@ const READ_ONLY = 'read-only';
 const AUTHORIZATION = /^bearer +(\S+)$/i;
 
 /** The rights of a token: everything, or only reading. */
-export type AccessRights = 'everything' | 'reading';
+export type AccessRights = Exclude<Rights, 'day'>;
 
 /** A token as the service stores it: hashed, so that no dump, log or error can show it. */
 export interface AccessToken {
@@ -125,9 +126,9 @@ export function createAccessRules(
 }
 
 /**
- * Without tokens every request is allowed. With tokens every request needs one, except for public
- * routes; for requests that change nothing, a read-only one is enough. `route` is null for an
- * unknown path. Throws an `HttpError`.
+ * Returns what a request may do. Without tokens every request is allowed. With tokens every request
+ * needs one, except for public routes; for requests that change nothing, a read-only one is enough.
+ * `route` is null for an unknown path. Throws an `HttpError`.
  */
 export function checkToken(
   { tokens }: AccessRules,
@@ -136,17 +137,21 @@ export function checkToken(
     route,
     agentDays,
   }: {
-    route: Pick<Route, 'method' | 'path' | 'isPublic' | 'isOfDay'> | null;
+    route: Pick<Route, 'method' | 'path' | 'isPublic' | 'isOfDay' | 'isRpc'> | null;
     agentDays: AgentDays | null;
   },
-): void {
-  if (route?.isOfDay) return;
-  if (agentDays?.has(bearerToken(headers.authorization) ?? ''))
+): Rights {
+  if (route?.isOfDay) return 'day';
+  if (agentDays?.has(bearerToken(headers.authorization) ?? '')) {
+    if (route?.isRpc) return 'day';
     throw new HttpError(
       403,
-      'The token of a model-day opens nothing but /day and what is below it',
+      'The token of a model-day opens nothing but /mcp, /day and what is below it',
     );
-  if (tokens.length === 0 || route?.isPublic) return;
+  }
+  // Without tokens a Bearer that opens nothing is perhaps that of a day which is over.
+  const isNeeded = tokens.length > 0 || (route?.isRpc && headers.authorization !== undefined);
+  if (!isNeeded || route?.isPublic) return 'everything';
   const rights = findRights(tokens, headers.authorization);
   if (rights === null) {
     const fault =
@@ -155,11 +160,12 @@ export function checkToken(
     const needed = 'An access token is needed, as "Authorization: Bearer TOKEN"';
     throw new HttpError(401, `${needed}; ${fault}`, { headers: scheme });
   }
-  if (rights === 'reading' && route !== null && route.method !== 'GET')
+  if (rights === 'reading' && route !== null && route.method !== 'GET' && !route.isRpc)
     throw new HttpError(
       403,
       `This access token is read-only: it does not allow ${route.method} ${route.path}`,
     );
+  return rights;
 }
 
 /**

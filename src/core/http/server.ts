@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { contentVersion } from '#database/state.ts';
 import {
   type Context,
   deploymentFields,
+  type Caller,
+  CLIENT_LEFT,
   type HandlerResult,
   type Input,
+  type Rights,
   isReady,
   type AsyncBody,
   bodyPieces,
 } from '#api/handler.ts';
+import { fitted } from '#api/fit.ts';
+import { RPC_CODES, rpcError } from '#api/rpc-error.ts';
 import { errorCode } from '#domain/service-error.ts';
 import { logUnexpected } from '#process/log.ts';
 import type { Settings } from '#settings/settings.ts';
@@ -46,6 +53,8 @@ import type { Route } from '#api/route.ts';
 const MAX_SHOWN_PATH = 200;
 
 const VARIES_BY_ACCEPT = ['Vary', 'Accept'];
+/** Paths where clients look, without a token, for other ways to get one: there are none. */
+const WELL_KNOWN = /^\/\.well-known\//;
 
 type AnyRoute = Route | PageRoute;
 
@@ -60,6 +69,7 @@ interface Site {
   context: Context;
   limits: HttpLimits;
   access: AccessRules;
+  routes: readonly Route[];
   router: Router<AnyRoute>;
   pages: Router<AnyRoute>;
   sendMissing: Pages['sendMissing'];
@@ -89,6 +99,7 @@ export function createHttpServer(
     context,
     limits,
     access: createAccessRules(accessTokens, context.settings.allowedHosts),
+    routes,
     router: createRouter<AnyRoute>(routes),
     pages: createRouter<AnyRoute>(pageRoutes),
     sendMissing,
@@ -114,17 +125,18 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
   const request = response.req;
   const target = readTarget(request);
   let match: Match<AnyRoute> | null = null;
+  let rights: Rights = 'everything';
   try {
     checkMessage(request, limits);
     match = findRoute(site, request, target);
-    if (match !== null || !isFromBrowser(site, request))
-      checkToken(access, request, {
+    if (match !== null || !(isFromBrowser(site, request) || WELL_KNOWN.test(target.path)))
+      rights = checkToken(access, request, {
         route: match?.route ?? null,
         agentDays: context.agentDays,
       });
     checkOrigin(access, request.headers.origin, target.host);
     const chosen = requireRoute(match, request, { ...target, viewedFile: context.viewedFile });
-    await send(site, response, { ...chosen, query: target.query });
+    await send(site, response, { ...chosen, query: target.query, rights });
   } catch (error) {
     sendError(site, response, { error, match, target });
   }
@@ -142,21 +154,27 @@ interface MatchedRoute {
   route: AnyRoute;
   params: Record<string, string>;
   query: string;
+  rights: Rights;
 }
 
 /** Resolves when the response has been handed to Node. */
 async function send(
   site: Site,
   response: ServerResponse,
-  { route, params, query }: MatchedRoute,
+  { route, params, query, rights }: MatchedRoute,
 ): Promise<void> {
   const { context, limits } = site;
   const request = response.req;
   if ('send' in route) return route.send(request, response);
-  if (route.isOfDay && context.agentDays?.has(bearerToken(request.headers.authorization) ?? ''))
-    response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
+  const token = bearerToken(request.headers.authorization);
+  const isAgent = route.isRpc
+    ? token !== null
+    : route.isOfDay && context.agentDays?.has(token ?? '');
+  if (isAgent) response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(request, limits));
-  await serve(site, response, route, checkInput(route, request, { params, query, json }));
+  const input = checkInput(route, request, { params, query, json });
+  if (route.isRpc) input.caller = createCaller(site, response, rights);
+  await serve(site, response, route, input);
 }
 
 /**
@@ -188,10 +206,40 @@ function sendResult(
   const headers = hasTable ? VARIES_BY_ACCEPT : [];
   if (!isReady(handled)) {
     assert(!(handled instanceof Promise), 'it has been awaited');
+    if ('status' in handled)
+      return sendText(response, handled.status, { type: JSON_TYPE, text: handled.json, headers });
     return sendAsync(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
   }
   const { pieces, fileName } = bodyPieces(handled);
   sendText(response, 200, { type: typeHeaders(fileName), text: [...pieces].join(''), headers });
+}
+
+/** What answers other routes for a request, until that is over. */
+function createCaller(site: Site, response: ServerResponse, rights: Rights): Caller {
+  const { context, routes } = site;
+  const over = new AbortController();
+  response.once('close', () => over.abort(CLIENT_LEFT));
+  return {
+    rights: context.viewedFile === null ? rights : 'reading',
+    explain: (error) => refusalOf(context, error).message,
+    async call({ path }, input) {
+      const route = routes.find((one) => one.path === path);
+      assert(route !== undefined, 'routes call those that are served');
+      if (route.method !== 'GET') {
+        const handled = await route.handle(context, input);
+        assert(typeof handled === 'string', 'what changes something answers in a text');
+        return { text: handled, left: null };
+      }
+      const report = route.isShort?.(context, input) ? null : requestReport(site, route, input);
+      if (report === null)
+        return context.database.read((moment) =>
+          fitted(route, { ...context, database: moment }, input),
+        );
+      over.signal.addEventListener('abort', () => report.end.abort(CLIENT_LEFT));
+      const { bytes } = await report.made;
+      return JSON.parse(await text(Readable.from(bytes instanceof Uint8Array ? [bytes] : bytes)));
+    },
+  };
 }
 
 /** The response in a reader thread; null where there is no file that it could open. */
@@ -240,7 +288,7 @@ function requireRoute(
       404,
       `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`,
     );
-  if ('params' in match && (viewedFile === null || match.route.method === 'GET')) return match;
+  if ('params' in match && (viewedFile === null || isReading(match.route))) return match;
   const methods = 'params' in match ? [] : match.allowed;
   const names =
     viewedFile === null ? methods : methods.filter((name) => name === 'GET' || name === 'HEAD');
@@ -252,6 +300,8 @@ function requireRoute(
   throw new HttpError(405, detail, { headers: ['Allow', allowed] });
 }
 
+const isReading = (route: AnyRoute) => route.method === 'GET' || 'isRpc' in route;
+
 function checkInput(
   route: Route,
   request: IncomingMessage,
@@ -262,11 +312,16 @@ function checkInput(
     params,
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
-    token: route.isOfDay ? bearerToken(request.headers.authorization) : null,
-    body: route.body === undefined ? undefined : validateBody(route.body, json),
+    token: route.isOfDay || route.isRpc ? bearerToken(request.headers.authorization) : null,
+    body: route.body === undefined || route.isRpc ? json : validateBody(route.body, json),
     headers:
       route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
   };
+}
+
+/** How an error is explained to a client; one that is unexpected goes to the log. */
+function refusalOf({ log }: Context, error: unknown): HttpError {
+  return toHttpError(error) ?? loggedError(error, logUnexpected(log, error));
 }
 
 interface Failure {
@@ -287,13 +342,16 @@ function sendError(site: Site, response: ServerResponse, { error, match, target 
     if (!isClientGone) logUnexpected(context.log, error, { path: target.path, consequence });
     return cutOff(response);
   }
-  const refusal = toHttpError(error) ?? loggedError(error, logUnexpected(context.log, error));
-  const { status, message: detail, headers } = refusal;
+  const refusal = refusalOf(context, error);
+  const { message: detail, headers } = refusal;
+  const isRpc = match !== null && 'isRpc' in match.route;
+  const status = isRpc && refusal.status === 422 ? 400 : refusal.status;
   if (refusal.closesConnection) response.shouldKeepAlive = false;
   const fields = match?.route.bareErrors ? {} : deploymentFields(context.settings);
   // What a program need not take for an error: there is nothing left to do.
   const code = errorCode(error) === 'nothing_to_resume' && { code: 'nothing_to_resume' };
-  const text = printableJson({ detail, ...code, ...fields });
+  const rpc = isRpc && rpcError(null, RPC_CODES[refusal.status] ?? -32_000, detail);
+  const text = printableJson({ detail, ...code, ...rpc, ...fields });
   const isMissing = status === 405 || (status === 404 && match === null);
   if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, refusal);
   else sendText(response, status, { type: JSON_TYPE, text, headers });

@@ -51,7 +51,11 @@ export function createAgentDays(url: () => string) {
     open(session: TradingSession, { body, maxToolCalls, expiresAt, secrets, over }: DayOptions) {
       // 256 bits, for this model-day and no other.
       const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('base64url');
-      const access = { url: url().replace(/\/+$/, ''), token, expires_at: expiresAt.toISOString() };
+      const place = url().replace(/\/+$/, '');
+      const access = {
+        ...{ url: place, mcp_url: `${place}/mcp` },
+        ...{ token, expires_at: expiresAt.toISOString() },
+      };
       const hide = secretHider([...secrets, token]);
       const run = createCallQueue(over);
       let calls = 0;

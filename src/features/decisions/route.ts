@@ -89,6 +89,7 @@ export const decisionsRoute = route({
   errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
+  list: { name: 'decisions' },
   handle(context, { query, format }) {
     const { database, settings } = context;
     const { symbol, kind, limit, before } = query;

@@ -39,7 +39,7 @@ const tools = tableOf<[tool: string, args: string, path: string]>(`
   decisions      | {"limit":3,"kind":"refusal"}          | /decisions?limit=3&kind=refusal
   reasoning      | {"date":"2025-08-05","include_full_conversation":true} | /reasoning?date=2025-08-05&include_full_conversation=true
   models         | {"study":""}                          | /models?study=
-  price_coverage | {"symbol":"aapl"}                     | /data/coverage?symbol=aapl
+  price_coverage | {"symbol":"aapl"}                     | /prices/coverage?symbol=aapl
 `);
 test('each tool answers what its route answers, as text and as it is', async () => {
   for (const [tool, args, path] of tools) {

@@ -20,12 +20,14 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
   };
 }
 
-/** The interface without what a view refuses: everything but GET. */
+/** The interface without what a view refuses: everything but GET, and messages that only read there. */
 async function readOnlyDescription(routes: () => readonly Route[]): Promise<string> {
   const description = asObject(tryParse(await interfaceDescription(routes)));
   const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(
     ([path, operations]) => {
-      const { get } = asObject(operations) ?? {};
+      const { get, post } = asObject(operations) ?? {};
+      const isRpc = routes().some((route) => route.path === path && route.isRpc);
+      if (isRpc) return [[path, { post }] as const];
       return get === undefined ? [] : [[path, { get }] as const];
     },
   );

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bearer, callTool, mcp, modern, request } from '../support/mcp.ts';
+import { ask, BOUGHT, DECISION, run } from '../support/own-agents.ts';
+import { startTestService } from '../support/service.ts';
+import { startTestView } from '../support/view.ts';
+
+/** The tools of a model-day by the Model Context Protocol, for its token. */
+
+const DONE = { body: { done: true, reason: 'It is cheap.' } };
+/** What an agent learnt; JSON. */
+type Learnt = Record<string, any>; // any: the tests check its fields
+
+test('a day has the tools that it has over REST, with the same texts, in the same ledger', async (t) => {
+  const learnt: Learnt = {};
+  const { ledger, session } = await run(t, async ({ body }) => {
+    const { url, mcp_url, token } = body.day;
+    learnt['place'] = [mcp_url, `${url}/mcp`];
+    learnt['tools'] = (await ask(body, '/tools')).body.tools;
+    learnt['listed'] = (await mcp(url, request('tools/list'), bearer(token))).body.result.tools;
+    const later = modern('tools/list');
+    const { body: listed } = await mcp(url, later.body, { ...later.headers, ...bearer(token) });
+    learnt['later'] = listed.result.tools;
+    const call = (name: string, args: object) => callTool(url, name, args, token);
+    learnt['portfolio'] = [
+      (await call('get_portfolio', {})).content[0].text,
+      JSON.stringify((await ask(body, '/tools/get_portfolio', {})).body),
+    ];
+    learnt['refused'] = await call('buy', { symbol: 'AAPL', amount: 9_999 });
+    learnt['unknown'] = await call('start_job', { end_date: '2025-10-15' });
+    learnt['bought'] = await call('buy', { symbol: 'AAPL', amount: 3 });
+    return DONE;
+  });
+  assert.deepEqual(ledger, BOUGHT);
+  const { place, tools, listed, later, portfolio, refused, unknown, bought } = learnt;
+  assert.equal(place[0], place[1]);
+  const inputs = tools.map(({ parameters: inputSchema, ...own }: any) => ({ ...own, inputSchema }));
+  assert.deepEqual([listed, later], [inputs, inputs]);
+  assert.equal(portfolio[0], portfolio[1]);
+  assert.deepEqual([refused.isError, unknown.isError, bought.isError], [true, true, false]);
+  assert.match(unknown.content[0].text, /unknown tool|no tool/i);
+  // The unknown one is counted and logged, as all are.
+  const names = session.conversation.flatMap((one: any) => one.tool_name ?? []);
+  assert.deepEqual(names, ['get_portfolio', 'get_portfolio', 'buy', 'start_job', 'buy']);
+});
+
+test('after its decision a call says so, and after its day the token opens nothing', async (t) => {
+  let day: { url: string; token: string } | undefined;
+  const { service } = await run(t, ({ body }) => {
+    day = body.day;
+    return DECISION;
+  });
+  assert.ok(day);
+  const { status, headers, body } = await mcp(service.url, request('ping'), bearer(day.token));
+  assert.equal(status, 401, 'also on a service without tokens');
+  assert.match(headers.get('www-authenticate') ?? '', /^Bearer realm=/);
+  assert.equal(body.error.message, body.detail);
+  assert.equal((await mcp(service.url, request('ping'))).status, 200);
+});
+
+test('the token of a day opens its day, and nothing of the service or of another day', async (t) => {
+  const days: any[] = [];
+  const learnt: Learnt = {};
+  const { promise: both, resolve } = Promise.withResolvers<void>();
+  const { job } = await run(
+    t,
+    async ({ body }) => {
+      if (days.push(body) === 2) resolve();
+      await both;
+      const { url, token } = body.day;
+      const { body: answer } = await mcp(url, request('tools/list'), bearer(token));
+      const names = answer.result.tools.map(({ name }: any) => name);
+      const portfolio = await callTool(url, 'get_portfolio', {}, token);
+      await callTool(url, 'buy', { symbol: 'AAPL', amount: days.indexOf(body) + 1 }, token);
+      const jobs = await fetch(`${url}/jobs`, { headers: bearer(token) });
+      learnt[body.run] = { names, portfolio, status: jobs.status };
+      return DONE;
+    },
+    { entry: { repeats: 2 } },
+  );
+  assert.equal(job.status, 'completed');
+  for (const own of Object.values(learnt)) {
+    assert.ok(!own.names.includes('start_job'));
+    assert.equal(own.status, 403);
+    assert.match(own.portfolio.content[0].text, /"cash":10000/);
+  }
+});
+
+test('a view has the reading tools, and its other paths still refuse what is not a GET', async (t) => {
+  const service = await startTestService(t);
+  await service.runJob({ start_date: '2025-11-24', end_date: '2025-11-24' });
+  const view = await startTestView(t, service.settings.databasePath);
+  const { body } = await mcp(view.url, request('tools/list'));
+  const names = body.result.tools.map(({ name }: any) => name);
+  assert.ok(names.includes('results') && !names.includes('start_job'));
+  const { structuredContent } = await callTool(view.url, 'results', {});
+  assert.deepEqual(structuredContent, (await service.get('/results')).body);
+  const refused = await fetch(`${view.url}/simulate/trigger`, { method: 'POST' });
+  assert.equal(refused.status, 405);
+  assert.ok('/mcp' in (await view.get('/openapi.json')).body.paths);
+});

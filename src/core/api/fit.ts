@@ -1,108 +1,98 @@
 import assert from 'node:assert/strict';
-import { asArray, asObject, type Json } from '#json/json.ts';
-import { list as listed } from '#text/sentences.ts';
-import { ServiceError } from '#domain/service-error.ts';
+import { asArray, asObject, asObjects, type Json } from '#json/json.ts';
+import { compact, list as listed } from '#text/sentences.ts';
+import { invalidFilter } from '#domain/service-error.ts';
 import { bodyPieces, type Context, type FittedAnswer, type Input, isReady } from './handler.ts';
 import type { Route } from './route.ts';
 
 /** Answers that are cut to some bytes, for readers who see no more. */
 
-interface Whole {
-  /** Its path over HTTP. */
-  path: string;
-  list: { name: string; rest?: string } | undefined;
-  /** How many records the whole list has, where the answer has fewer. */
-  total: number | undefined;
+/** The answer of a route, cut to `input.most` bytes. */
+export function fitted(route: Route, context: Context, input: Input): FittedAnswer {
+  const handled = route.handle(context, input);
+  assert(isReady(handled), 'what is cut is made in one go');
+  const text = [...bodyPieces(handled).pieces].join('');
+  return fitAnswer(text, input.most ?? 0, route, route.list?.count?.(context, input));
 }
 
-/** For the comma of a record, and a longer `next_before`. */
-const SPARE_BYTES = 100;
+/** For commas, and a `next_before` that is longer than the one before. */
+const SPARE_BYTES = 1_000;
 
 /**
  * Cuts the long list of an answer to its first whole records. A record that is too large by itself
- * loses its longest lists, and so does what is beside the records. Throws a `ServiceError` where that
- * is not enough.
+ * loses its longest lists, and so does what is beside them. `total`: how many records the whole list
+ * has, where the answer may have fewer. Throws a `ServiceError` where that is not enough.
  */
-export function fitAnswer(text: string, most: number, { path, list, total }: Whole): FittedAnswer {
+export function fitAnswer(
+  text: string,
+  most: number,
+  { path, list: { name, rest } = { name: '' } }: Pick<Route, 'path' | 'list'>,
+  total?: number,
+): FittedAnswer {
   if (Buffer.byteLength(text) <= most) return { text, left: null };
-  const { [list?.name ?? '']: records, ...others } = asObject(JSON.parse(text)) ?? {};
-  const all = asArray(records) ?? [];
-  const lost = new Set<string>();
-  const beside = withoutLists(others, all.length > 0 ? most / 2 : most - SPARE_BYTES, lost);
-  const room = most - SPARE_BYTES - bytesOf(beside);
-  const shown: Json[] = [];
+  const { [name]: records, ...others }: Json = JSON.parse(text);
+  const all = asObjects(records);
+  const beside = withoutLists(others, most / 2);
+  const shown: Shortened[] = [];
+  const room = most - SPARE_BYTES - beside.bytes;
   let used = 0;
   for (const record of all) {
-    const own = withoutLists(record, room, lost);
-    used += bytesOf(own) + 1;
+    const own = withoutLists(record, room);
+    used += own.bytes;
     if (used > room) break;
-    shown.push(asObject(own) ?? {});
+    shown.push(own);
   }
-  const next = lastId(beside, shown);
+  if (room < 0 || (all.length > 0 && shown.length === 0))
+    throw invalidFilter('answer', `is longer than ${most} bytes; GET ${path} has it over HTTP`);
+  const last = shown.length < all.length ? shown.at(-1)?.value : undefined;
+  const before = last?.['id'] ?? last?.['job_id'];
+  const hasPages = 'next_before' in others && before !== undefined;
   const cut = {
-    ...(list && all.length > 0 && { [list.name]: shown }),
-    ...beside,
-    ...('count' in beside && { count: shown.length }),
-    ...next,
+    ...(all.length > 0 && { [name]: shown.map(({ value }) => value) }),
+    ...beside.value,
+    ...('count' in others && { count: shown.length }),
+    ...(hasPages && { next_before: before }),
   };
-  const json = JSON.stringify(cut);
-  if (Buffer.byteLength(json) > most || (all.length > 0 && shown.length === 0))
-    throw new ServiceError(
-      'invalid_filter',
-      `This answer is longer than ${most} bytes; GET ${path} has it over HTTP`,
-    );
-  const page = next && `before ${next.next_before} asks for the rest`;
-  const rest = list?.rest ?? page ?? `GET ${path} has the others over HTTP`;
-  const isCut = shown.length < (total ?? all.length);
-  const sentences = [
-    isCut &&
-      `These are the first ${shown.length} of ${total ?? all.length} ${list?.name}; ${rest}.`,
-    lost.size > 0 &&
-      `Too long here, and left empty: ${listed([...lost])}; GET ${path} has them over HTTP.`,
-  ];
-  return { text: json, left: sentences.filter(Boolean).join(' ') };
+  const further = hasPages ? `before ${before} asks for the rest` : rest;
+  const whole = total ?? all.length;
+  const lost = [...new Set([beside, ...shown].flatMap((part) => part.lost))];
+  const left = compact([
+    shown.length < whole &&
+      `These are the first ${shown.length} of ${whole} ${name}; ${further ?? `GET ${path} has all over HTTP`}.`,
+    lost.length > 0 &&
+      `Too long here, and left empty: ${listed(lost)}; GET ${path} has them over HTTP.`,
+  ]);
+  return { text: JSON.stringify(cut), left: left.join(' ') };
 }
 
-/** The page after the last record that is shown. */
-function lastId(beside: object, shown: readonly Json[]) {
-  const { id, job_id: job } = shown.at(-1) ?? {};
-  return 'next_before' in beside ? { next_before: id ?? job } : null;
+/** A part of an answer, and the names of the lists that it has lost. */
+interface Shortened {
+  value: Json;
+  bytes: number;
+  lost: string[];
 }
 
-/** The value with its longest lists empty, as many as it takes, whose names are added to `lost`. */
-function withoutLists<Value>(value: Value, most: number, lost: Set<string>): Value {
-  if (bytesOf(value) <= most) return value;
-  const copy = structuredClone(value);
-  for (let bytes = bytesOf(copy); bytes > most; bytes = bytesOf(copy)) {
-    const [longest] = listsIn(copy).sort((one, other) => other.bytes - one.bytes);
-    if (longest === undefined) break;
-    longest.holder[longest.name] = [];
-    lost.add(longest.name);
+/** Empties the longest lists, as many as it takes, or all. */
+function withoutLists(part: Json, most: number): Shortened {
+  const shortened = { value: part, bytes: bytesOf(part), lost: [] as string[] };
+  if (shortened.bytes <= most) return shortened;
+  const value = structuredClone(part);
+  for (const { holder, name, bytes } of listsIn(value).sort(
+    (one, other) => other.bytes - one.bytes,
+  )) {
+    holder[name] = [];
+    shortened.lost.push(name);
+    if ((shortened.bytes -= bytes) <= most) break;
   }
-  return copy;
+  return { ...shortened, value, bytes: bytesOf(value) };
 }
 
-/** The lists that are not empty, at any depth. */
+/** The lists that are not empty, but for those within others. */
 function listsIn(value: unknown): { holder: Json; name: string; bytes: number }[] {
-  const holder = asObject(value);
-  if (holder === undefined) return (asArray(value) ?? []).flatMap(listsIn);
-  return Object.entries(holder).flatMap(([name, own]) => {
-    const length = asArray(own)?.length ?? 0;
-    const inside = listsIn(own);
-    return length > 0 ? [{ holder, name, bytes: bytesOf(own) }, ...inside] : inside;
-  });
+  const holder = asObject(value) ?? {};
+  return Object.entries(holder).flatMap(([name, own]) =>
+    asArray(own)?.length ? [{ holder, name, bytes: bytesOf(own) }] : listsIn(own),
+  );
 }
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
-
-/** The answer of a route, cut to `input.most` bytes. */
-export function fitted(route: Route, context: Context, input: Input): FittedAnswer {
-  const { most = 0 } = input;
-  const handled = route.handle(context, input);
-  assert(isReady(handled), 'what is cut is made in one go');
-  const { list, path } = route;
-  return fitAnswer([...bodyPieces(handled).pieces].join(''), most, {
-    ...{ list, path },
-    total: list?.count?.(context, input),
-  });
-}

@@ -9,15 +9,18 @@ import type { AgentDay } from '#trading/agent-days.ts';
 import { VERSION } from '#process/version.ts';
 import { callServiceTool, listServiceTools, serviceTools } from './service-tools.ts';
 import {
+  findMismatch,
+  HEADERS,
+  type Headers,
+  INVALID_PARAMS,
+  INVALID_REQUEST,
+  isModern,
   type Message,
   message,
-  checkHeaders,
-  HEADERS,
-  INVALID_PARAMS,
-  isModern,
-  MODERN,
-  MODERN_NAME,
+  METHOD_NOT_FOUND,
   OLDER,
+  PREFIX,
+  SUPPORTED,
 } from './revisions.ts';
 
 /**
@@ -25,12 +28,9 @@ import {
  * The tools are those of a model-day for its token, and some routes of the service for all others.
  */
 
-const INVALID_REQUEST = -32_600;
-const METHOD_NOT_FOUND = -32_601;
-const SERVER = { name: 'trading-simulation-service', version: VERSION };
-const CAPABILITIES = { tools: {} };
-/** How long a list of tools stays as it is; that of a day as long as the day. */
-const LIST_MS = 60_000;
+const BATCH = 'Batches are not taken: send each message in a request of its own';
+const MALFORMED =
+  'Expected a message of JSON-RPC 2.0: jsonrpc "2.0", a method, params that are an object, and an id that is a text or an integer';
 
 export const mcpRoute: Route = route({
   method: 'POST',
@@ -49,83 +49,74 @@ export const mcpRoute: Route = route({
   },
   isRpc: true,
   handle(context, input) {
-    const { body, headers } = input;
-    const malformed = (words: string) => failure(400, null, INVALID_REQUEST, words);
-    if (Array.isArray(body))
-      return malformed('Batches are not taken: send each message in a request of its own');
-    const read = v.safeParse(message, body);
-    if (!read.success)
-      return malformed(
-        'Expected a message of JSON-RPC 2.0: jsonrpc "2.0", a method, params that are an object, and an id that is a text or an integer',
-      );
-    const { output: sent } = read;
-    const refused = checkHeaders(sent, headers);
-    if (refused !== null)
-      return failure(400, sent.id ?? null, refused.code, refused.message, refused.data);
-    if (sent.id === undefined) return { status: 202, json: '' };
-    return answer(context, input, { ...sent, id: sent.id });
+    const { success, output: sent } = v.safeParse(message, input.body);
+    if (!success)
+      return refuse(400, null, INVALID_REQUEST, Array.isArray(input.body) ? BATCH : MALFORMED);
+    const { id = null } = sent;
+    const mismatch = findMismatch(sent, input.headers);
+    if (mismatch !== null) return refuse(400, id, ...mismatch);
+    return id === null ? { status: 202, json: '' } : answer(context, input, { ...sent, id });
   },
 });
 
-type Request = Message & { id: string | number };
-
-/** A call of the service's tools is answered while its route is, and sends white space meanwhile. */
-function answer(context: Context, input: Input, request: Request) {
-  const modern = isModern(request, input.headers as v.InferOutput<typeof HEADERS>);
-  const { id: to, method, params = {} } = request;
-  const respond = (members: string) => {
-    const more = modern
-      ? `"resultType":"complete","_meta":${JSON.stringify({ [`${MODERN_NAME}/serverInfo`]: SERVER })}`
-      : '';
-    return `{"jsonrpc":"2.0","id":${JSON.stringify(to)},"result":{${[members, more].filter(Boolean).join(',')}}}`;
-  };
-  const ok = (result: object): StatusBody => ({
-    status: 200,
-    json: respond(JSON.stringify(result).slice(1, -1)),
-  });
-  const cached = { ttlMs: LIST_MS, cacheScope: 'private' };
-  const day = findDay(context, input);
-  if (method === 'tools/list') {
-    const tools = day === null ? listServiceTools(input) : Promise.resolve(listDayTools(day));
-    return tools.then((all) => ok({ tools: all, ...(modern && cached) }));
-  }
-  if (method === 'tools/call') {
-    const { name, arguments: args = {} } = params;
-    const given = asObject(args);
-    if (typeof name !== 'string' || given === undefined)
-      return failure(
-        400,
-        to,
-        INVALID_PARAMS,
-        'Expected a name that is a text, and arguments that are an object',
-      );
-    if (day !== null) return callDayTool(day, name, given).then(ok);
-    const tool = serviceTools(input).get(name);
-    if (tool === undefined)
-      return failure(200, to, INVALID_PARAMS, `There is no tool ${name.slice(0, 100)} here`);
-    return asyncText(callServiceTool(tool, given, input).then(respond), new AbortController());
-  }
-  if (modern && method === 'server/discover')
-    return ok({ supportedVersions: [MODERN, ...OLDER], capabilities: CAPABILITIES, ...cached });
-  if (!modern && method === 'ping') return ok({});
-  if (!modern && method === 'initialize') {
-    const { protocolVersion: asked } = params;
-    const version = OLDER.find((own) => own === asked) ?? OLDER[0];
-    return ok({ protocolVersion: version, capabilities: CAPABILITIES, serverInfo: SERVER });
-  }
-  return failure(
-    modern ? 404 : 200,
-    to,
-    METHOD_NOT_FOUND,
-    `There is no method ${method.slice(0, 100)}`,
-  );
-}
-
-function failure(status: number, ...error: Parameters<typeof rpcError>): StatusBody {
+function refuse(status: number, ...error: Parameters<typeof rpcError>): StatusBody {
   return { status, json: JSON.stringify(rpcError(...error)) };
 }
 
-/** The day that the token opens, or why it does not any more; null for the tools of the service. */
+const SERVER = { name: 'trading-simulation-service', version: VERSION };
+const CAPABILITIES = { tools: {} };
+/** How long a client may keep what it was told of the tools. */
+const CACHED = { ttlMs: 60_000, cacheScope: 'private' };
+const IDENTITY = JSON.stringify({
+  resultType: 'complete',
+  _meta: { [`${PREFIX}serverInfo`]: SERVER },
+});
+
+/** A call of the service's tools is answered as its route is, with white space until it is made. */
+function answer(
+  context: Context,
+  input: Input,
+  { id, ...sent }: Message & { id: string | number },
+) {
+  const { method, params } = sent;
+  const modern = isModern(sent, input.headers as Headers);
+  const respond = (result: string) => {
+    const whole = modern ? `${IDENTITY.slice(0, -1)},${result.slice(1)}` : result;
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${whole}}`;
+  };
+  const ok = (result: object) => ({ status: 200, json: respond(JSON.stringify(result)) });
+  const day = findDay(context, input);
+  switch (modern && ['initialize', 'ping'].includes(method) ? '' : method) {
+    case 'initialize': {
+      const version = OLDER.find((own) => own === params['protocolVersion']) ?? OLDER[0];
+      return ok({ protocolVersion: version, capabilities: CAPABILITIES, serverInfo: SERVER });
+    }
+    case 'ping':
+      return ok({});
+    case 'tools/list': {
+      const listed = day === null ? listServiceTools(input) : listDayTools(day);
+      return Promise.resolve(listed).then((tools) => ok({ tools, ...(modern && CACHED) }));
+    }
+    case 'tools/call': {
+      const { name, arguments: given = {} } = params;
+      const args = asObject(given);
+      if (typeof name !== 'string' || args === undefined)
+        return refuse(400, id, INVALID_PARAMS, 'Expected a name, and arguments in an object');
+      if (day !== null) return callDayTool(day, name, args).then(ok);
+      const tool = serviceTools(input).get(name);
+      if (tool === undefined)
+        return refuse(200, id, INVALID_PARAMS, `There is no tool ${name.slice(0, 100)}`);
+      return asyncText(callServiceTool(tool, args, input).then(respond), new AbortController());
+    }
+    case 'server/discover':
+      if (modern)
+        return ok({ supportedVersions: SUPPORTED, capabilities: CAPABILITIES, ...CACHED });
+  }
+  const unknown = `There is no method ${method.slice(0, 100)}`;
+  return refuse(modern ? 404 : 200, id, METHOD_NOT_FOUND, unknown);
+}
+
+/** The day that the token opens, or why it takes no more calls; null for the tools of the service. */
 function findDay({ agentDays }: Context, { caller, token }: Input): AgentDay | string | null {
   if (caller?.rights !== 'day' || agentDays === null) return null;
   try {
@@ -138,13 +129,12 @@ function findDay({ agentDays }: Context, { caller, token }: Input): AgentDay | s
 
 function listDayTools(day: AgentDay | string) {
   const tools = typeof day === 'string' ? [] : day.tools;
-  return tools.map(({ name, description, parameters: inputSchema }) => {
-    return { name, description, inputSchema };
-  });
+  return tools.map(({ parameters: inputSchema, ...tool }) => ({ ...tool, inputSchema }));
 }
 
 async function callDayTool(day: AgentDay | string, name: string, args: Json) {
-  const text = typeof day === 'string' ? day : await day.call(name, args);
-  const isError = typeof day === 'string' || 'error' in (asObject(tryParse(text)) ?? {});
+  const isOver = typeof day === 'string';
+  const text = isOver ? day : await day.call(name, args);
+  const isError = isOver || 'error' in (asObject(tryParse(text)) ?? {});
   return { content: [{ type: 'text', text }], isError };
 }

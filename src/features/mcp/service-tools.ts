@@ -8,7 +8,7 @@ import type { Input } from '#api/handler.ts';
 import type { Route } from '#api/route.ts';
 import { HttpError } from '#http/errors.ts';
 import { validateBody, validateQuery } from '#http/request.ts';
-import { asArray, asObject, type Json, plainText, tryParse } from '#json/json.ts';
+import { asArray, asObject, asObjects, type Json, plainText } from '#json/json.ts';
 import { comparisonRoute } from '../comparison/route.ts';
 import { coverageRoute } from '../coverage/route.ts';
 import { decisionsRoute } from '../decisions/route.ts';
@@ -17,38 +17,28 @@ import { performanceRoute } from '../performance/route.ts';
 
 /** The tools of the service, each of which is a route. */
 
-const TOOLS = new Map<string, Route>(
-  Object.entries({
-    start_job: triggerRoute,
-    job_status: statusRoute,
-    cancel_job: cancelRoute,
-    list_jobs: jobsRoute,
-    results: resultsRoute,
-    performance: performanceRoute,
-    comparison: comparisonRoute,
-    decisions: decisionsRoute,
-    reasoning: reasoningRoute,
-    models: modelsRoute,
-    price_coverage: coverageRoute,
-  }),
-);
-const ROUTES = [...TOOLS.values()];
-/** In a query, of answers that are not JSON. */
-const OTHER_FORMATS = ['format', 'table'];
+const routes: Record<string, Route> = {
+  start_job: triggerRoute,
+  job_status: statusRoute,
+  cancel_job: cancelRoute,
+  list_jobs: jobsRoute,
+  results: resultsRoute,
+  performance: performanceRoute,
+  comparison: comparisonRoute,
+  decisions: decisionsRoute,
+  reasoning: reasoningRoute,
+  models: modelsRoute,
+  price_coverage: coverageRoute,
+};
+/** Parameters of answers that are not JSON. */
+const OF_TABLES = ['format', 'table'];
 /** Assistants cut off what is longer. */
 const MAX_ANSWER_BYTES = 40_000;
 
 /** The tools that a request may call, by name. */
 export function serviceTools({ caller }: Input): ReadonlyMap<string, Route> {
-  if (caller?.rights === 'everything') return TOOLS;
-  return new Map([...TOOLS].filter(([, { method }]) => method === 'GET'));
-}
-
-interface InputSchema {
-  type: 'object';
-  properties: Json;
-  required?: string[];
-  additionalProperties: false;
+  const mayChange = caller?.rights === 'everything';
+  return new Map(Object.entries(routes).filter(([, own]) => mayChange || own.method === 'GET'));
 }
 
 export async function listServiceTools(input: Input) {
@@ -61,108 +51,101 @@ export async function listServiceTools(input: Input) {
   }));
 }
 
-let known: Promise<ReadonlyMap<string, InputSchema>> | null = null;
+let schemas: Promise<ReadonlyMap<string, Json>> | undefined;
 
-/** The arguments of each tool, by the path of its route: what the description of the interface has. */
-function readSchemas() {
-  return (known ??= interfaceDescription(() => ROUTES).then((text) => {
-    const description = tryParse(text) as Json;
-    const paths = asObject(description['paths']) as Record<string, Json>;
-    const resolve = (value: unknown): unknown => {
-      const list = asArray(value);
-      if (list !== undefined) return list.map(resolve);
-      const { $ref: reference, ...own } = asObject(value) ?? {};
-      if (typeof reference === 'string') return resolve(partAt(description, reference));
-      if (asObject(value) === undefined) return value;
-      return Object.fromEntries(Object.entries(own).map(([name, part]) => [name, resolve(part)]));
+/** JSON Schemas of the tools' arguments, by the paths of their routes: as the interface is described. */
+function readSchemas(): Promise<ReadonlyMap<string, Json>> {
+  const all = Object.values(routes);
+  return (schemas ??= interfaceDescription(() => all).then((text) => {
+    const description: Json = JSON.parse(text);
+    const withoutReferences = (value: unknown): unknown => {
+      const { $ref: reference } = asObject(value) ?? {};
+      if (typeof reference === 'string') return withoutReferences(partAt(description, reference));
+      if (typeof value !== 'object' || value === null) return value;
+      const parts = Object.entries(value).map(([name, own]) => [name, withoutReferences(own)]);
+      return Array.isArray(value) ? parts.map(([, own]) => own) : Object.fromEntries(parts);
     };
+    const { paths } = description;
     return new Map(
-      ROUTES.map(({ path, method }) => [
-        path,
-        resolve(argumentsOf(asObject(paths[path]?.[method.toLowerCase()]) ?? {})) as InputSchema,
-      ]),
+      all.map(({ path, method }) => {
+        const operation = asObject(asObject(asObject(paths)?.[path])?.[method.toLowerCase()]) ?? {};
+        return [path, asObject(withoutReferences(argumentsOf(operation))) ?? {}];
+      }),
     );
   }));
 }
 
-/** What a reference such as `#/components/schemas/Job` means. */
-function partAt(description: Json, reference: string): unknown {
+/** The part of a description that `#/requestBody/content` names. */
+function partAt(whole: Json, reference: string): unknown {
   const names = reference.split('/').slice(1);
-  return names.reduce<unknown>((part, name) => asObject(part)?.[name], description);
+  return names.reduce<unknown>((part, name) => asObject(part)?.[name], whole);
 }
 
-function argumentsOf({ parameters, requestBody }: Json): unknown {
-  const body = partAt({ requestBody }, '#/requestBody/content');
-  if (body !== undefined) return asObject(asObject(body)?.['application/json'])?.['schema'];
-  const all = (
-    parameters as {
-      name: string;
-      in: string;
-      required: boolean;
-      description?: string;
-      schema: Json;
-    }[]
-  ).filter((own) => own.in !== 'header' && !OTHER_FORMATS.includes(own.name));
+function argumentsOf(operation: Json): unknown {
+  const content = asObject(partAt(operation, '#/requestBody/content'));
+  if (content !== undefined) return asObject(content['application/json'])?.['schema'];
+  const parameters = asObjects(operation['parameters']).filter(
+    (own) => own['in'] !== 'header' && !OF_TABLES.includes(String(own['name'])),
+  );
+  const described = parameters.map(({ name, description, schema }) => {
+    return [name, { ...asObject(schema), description }];
+  });
   return {
     type: 'object',
-    properties: Object.fromEntries(
-      all.map(({ name, description, schema }) => [name, { ...schema, description }]),
-    ),
-    required: all.filter(({ required }) => required).map(({ name }) => name),
+    properties: Object.fromEntries(described),
+    required: parameters.filter(({ required }) => required).map(({ name }) => name),
     additionalProperties: false,
   };
 }
 
-/** The members of a tool's result: the answer of its route, as text and as it is, or why there is none. */
+/** The result of a call, as JSON: the answer of the route, or its refusal. */
 export async function callServiceTool(
   route: Route,
   args: Json,
   { caller }: Input,
 ): Promise<string> {
+  const contentOf = (texts: readonly (string | null)[]) =>
+    JSON.stringify(texts.flatMap((text) => (text === null ? [] : { type: 'text', text })));
   try {
     const input = await readArguments(route, args);
-    const answer = await caller?.call(route, input);
-    const { text = '', left = null } = answer ?? {};
-    const content = [text, left].flatMap((own) =>
-      own === null ? [] : { type: 'text', text: own },
-    );
-    return `"content":${JSON.stringify(content)},"structuredContent":${text},"isError":false`;
+    const { text = '{}', left = null } = (await caller?.call(route, input)) ?? {};
+    return `{"content":${contentOf([text, left])},"structuredContent":${text},"isError":false}`;
   } catch (error) {
-    const content = [{ type: 'text', text: caller?.explain(error) }];
-    return `"content":${JSON.stringify(content)},"isError":true`;
+    return `{"content":${contentOf([caller?.explain(error) ?? ''])},"isError":true}`;
   }
 }
 
 async function readArguments(route: Route, args: Json): Promise<Input> {
-  const whole = {
+  const input = {
     params: {},
     query: {},
-    body: undefined,
+    body: null,
     format: 'json',
     headers: {},
     token: null,
   } as const;
-  if (route.body !== undefined) return { ...whole, body: validateBody(route.body, args) };
-  const { properties = {} } = (await readSchemas()).get(route.path) ?? {};
-  const unknown = Object.keys(args).find((name) => !(name in properties));
+  if (route.body !== undefined) return { ...input, body: validateBody(route.body, args) };
+  const known = Object.keys(asObject((await readSchemas()).get(route.path)?.['properties']) ?? {});
+  const unknown = Object.keys(args).find((name) => !known.includes(name));
   if (unknown !== undefined)
-    throw new HttpError(
-      422,
-      `${unknown.slice(0, 100)}: is not an argument of this tool; they are ${Object.keys(properties).join(', ') || 'none'}`,
-    );
-  const { job_id: job, ...others } = args;
-  const isInPath = route.path.includes('{job_id}');
-  if (isInPath && plainText(job || undefined) === undefined)
-    throw new HttpError(422, 'job_id: is required');
-  const query = isInPath ? others : args;
-  const texts = Object.entries(query).flatMap(([name, value]) => {
+    throw invalidArgument(unknown, `is not an argument of this tool; they are ${known.join(', ')}`);
+  const { job_id: job } = args;
+  const isInPath = route.path.endsWith('/{job_id}');
+  if (isInPath && (typeof job !== 'string' || job === ''))
+    throw invalidArgument('job_id', 'is required, and a text');
+  const texts = Object.entries(isInPath ? {} : args).flatMap(([name, value]) => {
     const text = plainText(asArray(value)?.join() ?? value);
     return text === undefined ? [] : [[name, text] as const];
   });
+  const query = String(new URLSearchParams(Object.fromEntries(texts)));
   return {
-    ...whole,
-    params: isInPath ? { job_id: String(job) } : {},
-    query: validateQuery(route.query, String(new URLSearchParams(Object.fromEntries(texts)))),
+    ...input,
+    params: { job_id: String(job) },
+    query: validateQuery(route.query, query),
     most: MAX_ANSWER_BYTES,
   };
+}
+
+function invalidArgument(name: string, why: string): HttpError {
+  return new HttpError(422, `${name.slice(0, 100)}: ${why}`);
 }

@@ -23,12 +23,14 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
 /** The interface without what a view refuses: everything but GET, and messages that only read there. */
 async function readOnlyDescription(routes: () => readonly Route[]): Promise<string> {
   const description = asObject(tryParse(await interfaceDescription(routes)));
+  const mayStay =
+    (path: string) =>
+    ([method]: [string, unknown]) =>
+      method === 'get' || routes().some((route) => route.path === path && route.isRpc);
   const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(
     ([path, operations]) => {
-      const { get, post } = asObject(operations) ?? {};
-      const isRpc = routes().some((route) => route.path === path && route.isRpc);
-      if (isRpc) return [[path, { post }] as const];
-      return get === undefined ? [] : [[path, { get }] as const];
+      const kept = Object.entries(asObject(operations) ?? {}).filter(mayStay(path));
+      return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)] as const];
     },
   );
   return JSON.stringify({ ...description, paths: Object.fromEntries(paths) });

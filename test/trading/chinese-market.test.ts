@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
-import { NO_COSTS, namedMarkets, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { type MarketTerms, namedMarkets } from '../../src/core/domain/market-rules.ts';
 import { fromDollars, toDollars } from '../../src/core/money/money.ts';
 import { limitWarnings } from '../../src/core/prices/warnings.ts';
 import { takeOrder } from '../../src/core/trading/orders.ts';
@@ -12,10 +12,11 @@ import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../sup
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 import { tradingDay } from '../support/trading-day.ts';
+import { NO_COSTS, US_RULES } from '../support/market-rules.ts';
 
 /** Lots, limits and dates of sale, in the market `cn`. */
 
-const CN = { ...US_RULES, ...namedMarkets['cn'] };
+const CN = { ...US_RULES, ...namedMarkets.cn };
 const MAOTAI = '600519.SH';
 const STAR = '688981.SH';
 const universe = new Set([MAOTAI, STAR, '689009.SH', '300750.SZ', '430047.BJ']);
@@ -109,7 +110,7 @@ test('prices that are adjusted for splits have no limit, of which a job warns', 
   const session = await books.open('2025-01-06', 'model-a', { universe });
   assert.equal(await refusalOf(session, `buy ${MAOTAI} 100`), '');
   const terms = { stock_symbols: [MAOTAI, STAR] };
-  const warningsIn = (market: (typeof namedMarkets)[string]) =>
+  const warningsIn = (market: MarketTerms) =>
     limitWarnings(new Set([MAOTAI]), { ...terms, market });
   assert.deepEqual(warningsIn(CN), [
     'No price limit holds for 1 of 2 symbols, whose prices are adjusted for splits: 600519.SH; ' +

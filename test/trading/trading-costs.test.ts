@@ -1,6 +1,5 @@
 import { tableOf } from '../support/text-table.ts';
-import { withCosts } from '../support/market-rules.ts';
-import { NO_COSTS, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { NO_COSTS, US_RULES, withCosts } from '../support/market-rules.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
-import { withCosts } from '../support/market-rules.ts';
+import { US_RULES, withCosts } from '../support/market-rules.ts';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import {

@@ -104,10 +104,21 @@ test('a symbol that only took another name has the limits of the old one', async
   }
 });
 
-test('prices that are adjusted for splits have no limit, of which a job warns', async () => {
+test('prices that are adjusted for splits have no limit: a model is told of none, and a job warns', async () => {
   const books = booksOf();
   setBars(books, `${MAOTAI} 2025-01-03 10 10\n${MAOTAI} 2025-01-06 20 20`, 'yahoo');
-  const session = await books.open('2025-01-06', 'model-a', { universe });
+  setBars(books, `${STAR} 2025-01-03 10 10\n${STAR} 2025-01-06 10 10`);
+  const session = await books.open('2025-01-06', 'model-a', { universe: new Set([MAOTAI, STAR]) });
+  const linesOf = ({ brief }: TradingSession) =>
+    firstMessages(brief).flatMap(({ content }) =>
+      content.split('\n').filter((line) => /prices are|limit/.test(line)),
+    );
+  assert.deepEqual(linesOf(session), [
+    "- A day's prices are without a limit, those of 688981.SH within 20 % of the close before.",
+    '  At an open at the upper limit no one sells, at the lower one no one buys.',
+  ]);
+  const free = await books.open('2025-01-06', 'model-b', { universe: new Set([MAOTAI]) });
+  assert.deepEqual(linesOf(free), []);
   assert.equal(await refusalOf(session, `buy ${MAOTAI} 100`), '');
   const terms = { stock_symbols: [MAOTAI, STAR] };
   const warningsIn = (market: MarketTerms) =>

@@ -1,4 +1,10 @@
-import { findBoard, hasCosts, lotsText, type MarketRules } from '#domain/market-rules.ts';
+import {
+  type Board,
+  findBoard,
+  hasCosts,
+  lotsText,
+  type MarketRules,
+} from '#domain/market-rules.ts';
 import { asPercent, compact, inCurrency, limitsText } from '#text/sentences.ts';
 import type { AgentTerms, Brief, OneAnswer } from '#wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
@@ -214,40 +220,31 @@ function exchangeLine({
 /** What a market does not do as the American one does, a line each. */
 function marketLines({ rules, quotes, isOpenHidden }: Brief): string[] {
   const { currency, sell_same_day: sellsSameDay } = rules;
-  const boards = quotes.map(({ symbol }) => ({ symbol, board: findBoard(rules, symbol) }));
-  const lots = byWords(boards, ({ board }) => lotsText(board));
-  const hasSteps = boards.some(({ board }) => board.step > 1);
-  const limits = byWords(boards, ({ board: { price_limit: limit } }) =>
-    limit === null ? null : `within ${asPercent(limit)} of the close before`,
-  );
-  const [usual, ...others] = limits.map(
-    ([words, names]) => [words ?? 'without a limit', names] as const,
-  );
-  const rest = others.map(([words, names]) => `, those of ${names} ${words}`).join('');
+  const boards = quotes.map(({ symbol }) => ({ ...findBoard(rules, symbol), symbols: symbol }));
+  const lots = groupByWords(boards, lotsText);
+  const limits = groupByWords(boards, ({ price_limit: limit }) =>
+    limit === null ? 'without a limit' : `within ${asPercent(limit)} of the close before`,
+  ).map(({ words, names }, place) => (place === 0 ? words : `those of ${names} ${words}`));
   return compact([
     currency !== 'USD' && `- All amounts of money are in ${currency}.`,
-    ...lots.map(([words, names]) => {
+    ...lots.map(({ words, names }) => {
       const whose = lots.length === 1 ? '' : `of ${names} `;
       return words !== null && `- Purchases ${whose}are for ${words}.`;
     }),
-    hasSteps &&
+    boards.some(({ step }) => step > 1) &&
       '- A sale is a multiple of the same steps, with or without all that is held beyond them.',
     !sellsSameDay && !isOpenHidden && '- What was bought on a day cannot be sold on that day.',
-    usual !== undefined &&
-      limits.some(([words]) => words !== null) &&
-      `- A day's prices are ${usual[0]}${rest}.
+    boards.some(({ price_limit: limit }) => limit !== null) &&
+      `- A day's prices are ${limits.join(', ')}.
   At an open at the upper limit no one sells, at the lower one no one buys.`,
   ]);
 }
 
-/** The words of some symbols, with their names; those of most symbols first. */
-function byWords<Own extends { symbol: string }>(
-  all: readonly Own[],
-  wordsOf: (one: Own) => string | null,
-): [words: string | null, names: string][] {
-  return [...Map.groupBy(all, wordsOf)]
+/** What is said of boards, with the names of their symbols; first what is said of most. */
+function groupByWords(boards: readonly Board[], wordsOf: (board: Board) => string | null) {
+  return [...Map.groupBy(boards, wordsOf)]
     .sort(([, one], [, other]) => other.length - one.length)
-    .map(([words, own]) => [words, own.map(({ symbol }) => symbol).join(', ')]);
+    .map(([words, own]) => ({ words, names: own.map(({ symbols }) => symbols).join(', ') }));
 }
 
 function costsLine({ currency, costs }: MarketRules): string {

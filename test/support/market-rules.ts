@@ -1,8 +1,8 @@
 import { type MarketRules, type TradingCosts, US } from '../../src/core/domain/market-rules.ts';
 
 export const NO_COSTS: TradingCosts = {
-  ...{ commissionPerTrade: 0, commissionBps: 0, minCommission: 0 },
-  ...{ sellTaxBps: 0, slippageBps: 0 },
+  ...{ commission_per_trade: 0, commission_bps: 0, min_commission: 0 },
+  ...{ sell_tax_bps: 0, slippage_bps: 0 },
 };
 
 /** The rules of the American exchanges. */

@@ -319,10 +319,9 @@ const costs = tableOf<[costs: string, traded: string, buys: string, sells: strin
 `);
 test('a commission has a least sum, and a sale pays a tax besides, each part rounded up', () => {
   for (const [own, traded, ...paid] of costs) {
-    const [commissionPerTrade = 0, commissionBps = 0, minCommission = 0, sellTaxBps = 0] = own
-      .split(' ')
-      .map(Number);
-    const all = { ...NO_COSTS, commissionPerTrade, commissionBps, minCommission, sellTaxBps };
+    const [perTrade = 0, bps = 0, least = 0, tax = 0] = own.split(' ').map(Number);
+    const commission = { commission_per_trade: perTrade, commission_bps: bps };
+    const all = { ...NO_COSTS, ...commission, min_commission: least, sell_tax_bps: tax };
     const pays = (side: 'buy' | 'sell') =>
       `${toDollars(commissionOn(fromDollars(Number(traded)), side, all))}`;
     assert.deepEqual([pays('buy'), pays('sell')], paid, `${own} on ${traded}`);

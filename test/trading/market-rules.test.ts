@@ -113,7 +113,7 @@ test('the prompt says the currency and the lots, where they are not dollars and 
   const told = (rules: MarketRules) =>
     firstMessages({
       ...brief,
-      rules: { ...rules, costs: { ...rules.costs, commissionPerTrade: 5 } },
+      rules: { ...rules, costs: { ...rules.costs, commission_per_trade: 5 } },
     })
       .map(({ content }) => content)
       .join('\n')

@@ -121,7 +121,7 @@ for (const [what, held, more, args, told] of cases)
       ([symbol, dollars]) => [symbol, dollars && dollars * DOLLAR],
     );
     const day = { cash: cash * DOLLAR, holdings, opens: Object.fromEntries(inUnits), ...others };
-    const costs = { commissionPerTrade: fee };
+    const costs = { commission_per_trade: fee };
     const found = await rebalanced({ ...day, costs }, JSON.parse(args));
     const { cut } = found.rest;
     assert.equal([...found.told, ...(cut ? [`cut ${cut}`] : [])].join(', '), told);

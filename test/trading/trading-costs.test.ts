@@ -14,9 +14,9 @@ import {
 } from '../../src/core/trading/portfolio.ts';
 import { runs } from '../support/long.ts';
 
-const costs = (commissionPerTrade: number, commissionBps: number, slippageBps: number) => ({
+const costs = (perTrade: number, bps: number, slippage: number) => ({
   ...NO_COSTS,
-  ...{ commissionPerTrade, commissionBps, slippageBps },
+  ...{ commission_per_trade: perTrade, commission_bps: bps, slippage_bps: slippage },
 });
 
 /** Slippage in basis points, the open, and at which price a purchase and a sale fill. */

@@ -248,18 +248,21 @@ function groupByWords(boards: readonly Board[], wordsOf: (board: Board) => strin
 }
 
 function costsLine({ currency, costs }: MarketRules): string {
-  const { commissionPerTrade, commissionBps, minCommission, sellTaxBps, slippageBps } = costs;
+  const { commission_per_trade: fixed, commission_bps: share, min_commission: least } = costs;
   const commission = compact([
-    commissionPerTrade > 0 && inCurrency(currency, commissionPerTrade),
-    commissionBps > 0 && `${commissionBps} basis points of its value`,
+    fixed > 0 && inCurrency(currency, fixed),
+    share > 0 && `${share} basis points of its value`,
   ]).join(' and ');
-  const least = minCommission > 0 && `at least ${inCurrency(currency, minCommission)}`;
-  const paid = compact([commission !== '' && commission, least]).join(', ');
+  const paid = compact([
+    commission !== '' && commission,
+    least > 0 && `at least ${inCurrency(currency, least)}`,
+  ]).join(', ');
   return compact([
     'Trading costs:',
     paid !== '' && `each order pays ${paid}.`,
-    sellTaxBps > 0 && `A sale also pays ${sellTaxBps} basis points of its value in tax.`,
-    slippageBps > 0 && `Orders fill ${slippageBps} basis points worse than the open.`,
+    costs.sell_tax_bps > 0 &&
+      `A sale also pays ${costs.sell_tax_bps} basis points of its value in tax.`,
+    costs.slippage_bps > 0 && `Orders fill ${costs.slippage_bps} basis points worse than the open.`,
   ]).join(' ');
 }
 

@@ -101,18 +101,20 @@ export const marketSchema = v.object({
 });
 export type MarketTerms = v.InferOutput<typeof marketSchema>;
 
-/** What an order costs beside its shares at the open. One basis point is 1/10000. */
-export interface TradingCosts {
-  /** In the market's currency. */
-  commissionPerTrade: number;
-  commissionBps: number;
-  /** The least commission of an order. */
-  minCommission: number;
-  /** Of the amount of a sale, beside its commission. */
-  sellTaxBps: number;
-  /** How much worse than the open an order fills. */
-  slippageBps: number;
-}
+/**
+ * What an order costs beside its shares at the open, as a configuration names it: a commission per
+ * trade and in basis points, its least sum, the tax of a sale, and how much worse than the open it
+ * fills. One basis point is 1/10000.
+ */
+export const costKeys = [
+  'commission_per_trade',
+  'commission_bps',
+  'min_commission',
+  'sell_tax_bps',
+  'slippage_bps',
+] as const;
+/** Amounts are in the market's currency. */
+export type TradingCosts = Record<(typeof costKeys)[number], number>;
 
 export interface MarketRules extends MarketTerms {
   costs: TradingCosts;
@@ -151,19 +153,9 @@ const CN: MarketTerms = {
 export const namedMarkets = { us: US, cn: CN };
 
 /** The rules by which a job trades. */
-export function marketRules({
-  market,
-  commission_per_trade: commissionPerTrade,
-  commission_bps: commissionBps,
-  min_commission: minCommission,
-  sell_tax_bps: sellTaxBps,
-  slippage_bps: slippageBps,
-}: { market: MarketTerms } & Record<
-  'commission_per_trade' | 'commission_bps' | 'min_commission' | 'sell_tax_bps' | 'slippage_bps',
-  number
->): MarketRules {
-  const commission = { commissionPerTrade, commissionBps, minCommission };
-  return { ...market, costs: { ...commission, sellTaxBps, slippageBps } };
+export function marketRules(terms: { market: MarketTerms } & TradingCosts): MarketRules {
+  const costs = costKeys.map((key) => [key, terms[key]]);
+  return { ...terms.market, costs: Object.fromEntries(costs) };
 }
 
 /** What two markets must share to be one: all but the name. */

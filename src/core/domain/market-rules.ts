@@ -53,16 +53,15 @@ export const boardsSchema = v.pipe(
     for (const [index, row] of dataset.value.split('\n').entries()) {
       if (row.trim() === '' || (index === 0 && row.trim() === BOARD_COLUMNS)) continue;
       const { success, output, issues } = v.safeParse(boardRow, row);
-      const isFull = boards.length === MAX_BOARDS;
-      if (!success || isFull) {
-        const problem = issues?.[0].message ?? `there must be no more than ${MAX_BOARDS} rows`;
-        addIssue({ message: `line ${index + 1}: ${problem}` });
+      if (success) boards.push(output);
+      else {
+        addIssue({ message: `line ${index + 1}: ${issues[0].message}` });
         return NEVER;
       }
-      boards.push(output);
     }
     return boards;
   }),
+  v.maxLength(MAX_BOARDS, `must have no more than ${MAX_BOARDS} rows`),
 );
 
 /** A board as such a row. */

@@ -6,7 +6,8 @@ import {
   type MarketTerms,
   namedMarkets,
 } from '#domain/market-rules.ts';
-import { asObject, type Json } from '#json/json.ts';
+import { asObject } from '#json/json.ts';
+import { recordSchema } from '#json/records.ts';
 import { compact, didYouMean, hint, list } from '#text/sentences.ts';
 
 /** How a configuration says in which market its models trade. */
@@ -29,19 +30,20 @@ const OWN_KEYS = Object.keys(ownEntries);
 const KEYS = [...OWN_KEYS, 'base'];
 
 const writtenMarket = v.pipe(
-  v.custom<Json>((own) => asObject(own) !== undefined, `must be one of ${MARKETS}, or an object`),
+  recordSchema(v.unknown(), { message: `must be one of ${MARKETS}, or an object` }),
   v.transform((own) =>
     Object.fromEntries(Object.entries(own).filter(([key]) => !COMMENT.test(key))),
   ),
-  v.check(
-    (own) => 'base' in own || OWN_KEYS.every((key) => key in own),
-    ({ input }) =>
-      `lacks ${OWN_KEYS.filter((key) => !(key in input)).join(', ')}; name all keys, or a "base" (${MARKETS}) and what differs from it`,
-  ),
   v.strictObject(
     { ...v.partial(v.object(ownEntries)).entries, base: v.optional(nameSchema()) },
-    ({ input }) =>
-      `is not a key of a market${hint(String(input), KEYS) || `; they are ${KEYS.join(', ')}`}`,
+    ({ input: key }) =>
+      `is not a key of a market${hint(String(key), KEYS) || `; they are ${KEYS.join(', ')}`}`,
+  ),
+  v.check(
+    (own) => 'base' in own || OWN_KEYS.every((key) => key in own),
+    ({ input: own }) =>
+      `lacks ${OWN_KEYS.filter((key) => !(key in own)).join(', ')}; ` +
+      `name all keys, or a "base" (${MARKETS}) and what differs from it`,
   ),
   v.transform(({ base, symbols = [], ...own }): MarketTerms => {
     const start = namedMarkets[base ?? 'us'];

@@ -104,7 +104,7 @@ test('a symbol that only took another name has the limits of the old one', async
   }
 });
 
-test('prices that are adjusted for splits have no limit: a model is told of none, and a job warns', async () => {
+test('prices that are adjusted for splits have no limit: no prompt names one, and a job warns', async () => {
   const books = booksOf();
   setBars(books, `${MAOTAI} 2025-01-03 10 10\n${MAOTAI} 2025-01-06 20 20`, 'yahoo');
   setBars(books, `${STAR} 2025-01-03 10 10\n${STAR} 2025-01-06 10 10`);

@@ -249,20 +249,18 @@ function groupByWords(boards: readonly Board[], wordsOf: (board: Board) => strin
 
 function costsLine({ currency, costs }: MarketRules): string {
   const { commission_per_trade: fixed, commission_bps: share, min_commission: least } = costs;
+  const { sell_tax_bps: tax, slippage_bps: slippage } = costs;
   const commission = compact([
     fixed > 0 && inCurrency(currency, fixed),
     share > 0 && `${share} basis points of its value`,
   ]).join(' and ');
-  const paid = compact([
-    commission !== '' && commission,
-    least > 0 && `at least ${inCurrency(currency, least)}`,
-  ]).join(', ');
+  const parts = [commission, least > 0 && `at least ${inCurrency(currency, least)}`];
+  const paid = parts.filter(Boolean).join(', ');
   return compact([
     'Trading costs:',
     paid !== '' && `each order pays ${paid}.`,
-    costs.sell_tax_bps > 0 &&
-      `A sale also pays ${costs.sell_tax_bps} basis points of its value in tax.`,
-    costs.slippage_bps > 0 && `Orders fill ${costs.slippage_bps} basis points worse than the open.`,
+    tax > 0 && `A sale also pays ${tax} basis points of its value in tax.`,
+    slippage > 0 && `Orders fill ${slippage} basis points worse than the open.`,
   ]).join(' ');
 }
 
@@ -274,11 +272,10 @@ function costsLine({ currency, costs }: MarketRules): string {
  * To change a text, add a version to the end of this list and keep the functions of the earlier
  * ones: the compiler asks for both in `prompt.ts` and in `core/trading/tools.ts`.
  */
-export type Wording = 1 | 2;
+const wordings = [1, 2] as const;
+export type Wording = (typeof wordings)[number];
 
 export const WORDING: Wording = 2;
-
-const wordings: readonly Wording[] = [1, 2];
 
 /** A stored version; undefined for one that this program does not know. */
 export function findWording(version: number): Wording | undefined {

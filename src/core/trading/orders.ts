@@ -10,7 +10,7 @@ import {
   marketRules,
   wholeLots,
 } from '#domain/market-rules.ts';
-import { asPercent } from '#text/sentences.ts';
+import { asPercent, count } from '#text/sentences.ts';
 import { currentMark, type Market } from './market.ts';
 import { limitReason } from './price-limit.ts';
 import {
@@ -154,9 +154,8 @@ export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Marke
 interface WantedOrder extends PlacedOrder {
   held: number;
   board: Board;
-  /** The price by which the model decides, at which weights are measured, and that of the fill. */
+  /** The price by which the model decides, at which weights are measured. */
   decidingPrice: Money;
-  price: Money;
 }
 
 /** Shares of a whole have at most so many decimals. */
@@ -177,10 +176,11 @@ export function orderLimitReason(orders: number, most: number): string {
 export function maxPurchase(
   { limits, market, rules }: TradingDay,
   before: Portfolio,
-  { symbol, decidingPrice, price }: Pick<WantedOrder, 'symbol' | 'decidingPrice' | 'price'>,
+  { symbol, decidingPrice }: Pick<WantedOrder, 'symbol' | 'decidingPrice'>,
 ): { byWeight: number; byCash: number; most: number } {
   const { max_weight: weight, min_cash: least } = limits ?? {};
-  const paid = affordableShares(before.cash, price, rules.costs);
+  const { costs } = rules;
+  const paid = affordableShares(before.cash, fillPrice(decidingPrice, 'buy', costs), costs);
   if (weight == null && least == null) return { byWeight: Infinity, byCash: Infinity, most: paid };
   const value = exactPortfolioValue(before, market);
   const shares = (parts: bigint) => Number(parts / (PARTS * BigInt(decidingPrice)));
@@ -205,8 +205,9 @@ function findLimitViolation(
   const cost = BigInt(amount) * BigInt(decidingPrice);
   const shareText = (part: bigint, limit: string) =>
     `${asPercent(Number(part) / Number(exactPortfolioValue(before, day.market)), limit)} of the portfolio`;
+  const whole = wholeLots(board, most);
   const refuse = (words: string) =>
-    `Cannot buy ${amount} ${symbol}: ${words}; ${purchasableText(wholeLots(board, most))}.`;
+    `Cannot buy ${amount} ${symbol}: ${words}; ${whole > 0 ? `at most ${count(whole, 'share')}` : 'none'} can be bought.`;
   if (maxWeight != null && amount > byWeight) {
     const limit = asPercent(maxWeight);
     const held = BigInt(heldQuantity(before, symbol)) * BigInt(decidingPrice);
@@ -218,11 +219,6 @@ function findLimitViolation(
     return refuse(`cash would be ${left}, and the least is ${least}`);
   }
   return null;
-}
-
-function purchasableText(shares: number): string {
-  if (shares <= 0) return 'none can be bought';
-  return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
 }
 
 /**

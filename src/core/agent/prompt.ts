@@ -220,7 +220,10 @@ function exchangeLine({
 /** What a market does not do as the American one does, a line each. */
 function marketLines({ rules, quotes, isOpenHidden }: Brief): string[] {
   const { currency, sell_same_day: sellsSameDay } = rules;
-  const boards = quotes.map(({ symbol }) => ({ ...findBoard(rules, symbol), symbols: symbol }));
+  const boards = quotes.map(({ symbol, isAdjusted }) => {
+    const board = { ...findBoard(rules, symbol), symbols: symbol };
+    return isAdjusted ? { ...board, price_limit: null } : board;
+  });
   const lots = groupByWords(boards, lotsText);
   const limits = groupByWords(boards, ({ price_limit: limit }) =>
     limit === null ? 'without a limit' : `within ${asPercent(limit)} of the close before`,

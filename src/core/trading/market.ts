@@ -29,7 +29,7 @@ interface Quote {
    */
   previousClose: Money | null;
   /** Whether that was adjusted for splits when it was stored. */
-  isAdjusted?: true;
+  isAdjusted?: 1;
 }
 
 /**
@@ -209,7 +209,7 @@ function loadQuotes(
           open: open === null ? null : toPrice(open),
           previousDate,
           previousClose: isCounted ? money(close) : null,
-          ...(isAdjusted && { isAdjusted: true }),
+          ...(isAdjusted && { isAdjusted }),
         },
       ];
     }),

@@ -231,20 +231,10 @@ const FORMS = [
   `${WEEKDAY}${MONTH} (?<day>\\d{1,2}),? ${YEAR}`,
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 
-const MONTHS = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-];
+const MONTHS =
+  'january february march april may june july august september october november december'.split(
+    ' ',
+  );
 /** Hours from UTC by the first letter of a North American zone's standard time. */
 const STANDARD_TIMES: Record<string, number> = { e: -5, c: -6, m: -7, p: -8 };
 

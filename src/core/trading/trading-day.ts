@@ -2,7 +2,7 @@ import type { Wording } from '#agent/prompt.ts';
 import type { Json } from '#json/json.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { Limits, Member } from '#settings/configuration-schema.ts';
-import { findBoard, type MarketRules } from '#domain/market-rules.ts';
+import type { MarketRules } from '#domain/market-rules.ts';
 import type { DecisionRow, Side } from '#database/decisions.ts';
 import type { Brief, OneAnswer } from '#wire/protocol.ts';
 import type { Decider } from './decision.ts';
@@ -112,14 +112,9 @@ export function createBrief(day: TradingDay): Brief {
   const { isOpenHidden, limits, unfilled, left, documents, decider, wording } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
-    const { open, previousClose } = market.quote(symbol);
-    return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
-  });
-  // Prices that are adjusted for splits never were those of an exchange: no limit holds for them.
-  const unlimited = symbols.flatMap((symbol) => {
-    const board = findBoard(rules, symbol);
-    const isLimited = board.price_limit !== null && market.quote(symbol).isAdjusted;
-    return isLimited ? { ...board, symbols: symbol, price_limit: null } : [];
+    const { open, previousDate: _date, previousClose, ...own } = market.quote(symbol);
+    const prices = { previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
+    return { symbol, ...prices, ...own };
   });
   const unpriced = wording < 2 ? [] : findUnpriced(day, symbols);
   return {
@@ -129,7 +124,7 @@ export function createBrief(day: TradingDay): Brief {
     ...(exchanged.length > 0 && { exchanges: exchanged.map(describeExchange) }),
     ...(unpriced.length > 0 && { unpriced }),
     quotes,
-    rules: { ...rules, boards: [...unlimited, ...rules.boards] },
+    rules,
     ...(note !== undefined && { note }),
     ...(isOpenHidden && { isOpenHidden }),
     ...(limits && { limits }),

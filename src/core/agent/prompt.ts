@@ -102,17 +102,16 @@ function agentRequest(
 
 /** What the tools would have said. */
 function decisionTables({ dates, closes, titles = [] }: OneAnswer): string {
-  const rows = closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]);
-  const newest = titles.map(({ date, kind, title }) => [date, kind, title]);
-  const heading = 'The last closes before today, oldest first (- means no price):';
-  return [
-    heading,
+  const rows = [
     ['date', ...dates],
-    ...rows,
-    ...(newest.length > 0 ? ['', 'The newest documents (date, kind, title):', ...newest] : []),
-  ]
-    .map((row) => (typeof row === 'string' ? row : row.join(' ')))
-    .join('\n');
+    ...closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]),
+  ];
+  const newest = titles.map(({ date, kind, title }) => `${date} ${kind} ${title}`);
+  return compact([
+    'The last closes before today, oldest first (- means no price):',
+    ...rows.map((row) => row.join(' ')),
+    block('The newest documents (date, kind, title):', newest),
+  ]).join('\n');
 }
 
 /** Kinds that are named; the others are counted together. */
@@ -181,10 +180,10 @@ function morningReport({
     `Cash: ${cash}`,
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
-    paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
+    block('Dividends received this morning:', paid),
     exchanges.length > 0 && `\n${exchanges.map(exchangeLine).join('\n')}`,
-    unpriced.length > 0 && `\nHeld without a price for two sessions or more:\n${closes.join('\n')}`,
-    unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
+    block('Held without a price for two sessions or more:', closes),
+    block('Orders that did not fill:', unfilled),
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
     hasCosts(rules) && `\n${costsLine(rules)}`,
@@ -196,6 +195,11 @@ function morningReport({
   ]).join('\n');
 }
 
+/** Lines below a heading, after an empty one; nothing without any. */
+function block(heading: string, lines: readonly string[]): string | false {
+  return lines.length > 0 && `\n${[heading, ...lines].join('\n')}`;
+}
+
 /** "Each GE you held also brought 0.25 GEV." */
 function exchangeLine({
   symbol,
@@ -204,11 +208,11 @@ function exchangeLine({
   cashPerShare,
   received,
 }: NonNullable<Brief['exchanges']>[number]): string {
-  const parts = [
-    ...(cashPerShare > 0 ? [`${cashPerShare} in cash`] : []),
+  const parts = compact([
+    cashPerShare > 0 && `${cashPerShare} in cash`,
     ...received.map((own) => `${Number(own.perShare.toPrecision(12))} ${own.symbol}`),
-  ];
-  const what = parts.length === 0 ? 'nothing: it is worthless' : parts.join(' and ');
+  ]);
+  const what = parts.join(' and ') || 'nothing: it is worthless';
   const brought = received.map((own) => `${own.shares} ${own.symbol}`).join(', ');
   const lost = received.some((own) => own.isFractionLost)
     ? 'the fraction of a share has no price and is lost'

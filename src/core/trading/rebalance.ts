@@ -1,7 +1,7 @@
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { limitsText } from '#text/sentences.ts';
 import { findBoard, wholeLots } from '#domain/market-rules.ts';
-import { type Money, toDollars } from '#money/money.ts';
+import { type Money, parseFraction, toDollars } from '#money/money.ts';
 import type { Side } from '#database/decisions.ts';
 import {
   decidingPrice,
@@ -151,7 +151,6 @@ const ONE = 10n ** BigInt(DECIMALS);
 
 /** A weight as parts of `ONE`, exactly as the decimal that is written. */
 function exactWeight(weight: number): bigint {
-  const [digits = '', exponent] = weight.toExponential().split('e');
-  const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
-  return BigInt(digits.replace('.', '')) * 10n ** BigInt(DECIMALS - decimals);
+  const { over, under } = parseFraction(`${weight}`) ?? { over: 0n, under: 1n };
+  return (over * ONE) / under;
 }

@@ -7,7 +7,7 @@ import { SYMBOL_PATTERN } from './symbols.ts';
  */
 
 /** The columns of a row of boards. */
-export const BOARD_COLUMNS = 'symbols,minimum,step,price_limit';
+const COLUMNS = 'symbols,minimum,step,price_limit';
 const MAX_BOARDS = 1_000;
 const MAX_LOT = 1_000_000;
 const LOT = `minimum and step must be whole numbers from 1 to ${MAX_LOT}`;
@@ -36,22 +36,22 @@ export type Board = v.InferOutput<typeof boardSchema>;
 
 const boardRow = v.pipe(
   v.string(),
-  v.regex(/^[^,]*(,[^,]*){2,3}$/, `must be ${BOARD_COLUMNS}`),
+  v.regex(/^[^,]*(,[^,]*){2,3}$/, `must be ${COLUMNS}`),
   v.transform((row): v.InferInput<typeof boardSchema> => {
     const [symbols = '', minimum, step, limit] = row.split(',').map((cell) => cell.trim());
-    const lots = { minimum: Number(minimum), step: Number(step) };
-    return { symbols, ...lots, price_limit: limit ? Number(limit) : null };
+    const price_limit = limit ? Number(limit) : null;
+    return { symbols, minimum: Number(minimum), step: Number(step), price_limit };
   }),
   boardSchema,
 );
 
 /** Boards as people write them, a row each; the header may be left out. */
 export const boardsSchema = v.pipe(
-  v.string(`must be text with lines of ${BOARD_COLUMNS}`),
+  v.string(`must be text with lines of ${COLUMNS}`),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const boards: Board[] = [];
     for (const [index, row] of dataset.value.split('\n').entries()) {
-      if (row.trim() === '' || (index === 0 && row.trim() === BOARD_COLUMNS)) continue;
+      if (row.trim() === '' || (index === 0 && row.trim() === COLUMNS)) continue;
       const { success, output, issues } = v.safeParse(boardRow, row);
       if (success) boards.push(output);
       else {
@@ -158,7 +158,7 @@ export function marketRules(terms: { market: MarketTerms } & TradingCosts): Mark
 }
 
 /** What two markets must share to be one: all but the name. */
-export function rulesOf({ name: _name, ...rules }: MarketTerms): Omit<MarketTerms, 'name'> {
+export function rulesOf({ name: _name, ...rules }: MarketTerms) {
   return rules;
 }
 
@@ -177,7 +177,7 @@ export function findBoard({ boards }: Pick<MarketTerms, 'boards'>, symbol: strin
 }
 
 /** The most of some shares that can be bought in one order: whole lots. */
-export function wholeLots({ minimum, step }: Omit<Board, 'symbols'>, shares: number): number {
+export function wholeLots({ minimum, step }: Board, shares: number): number {
   return shares < minimum ? 0 : minimum + Math.floor((shares - minimum) / step) * step;
 }
 

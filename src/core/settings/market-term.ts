@@ -50,10 +50,8 @@ const writtenMarket = v.pipe(
     const boards = [...symbols, ...start.boards];
     // Behind a row of all symbols no other counts.
     const last = boards.findIndex((board) => board.symbols === '*');
-    const market = {
-      ...{ ...start, ...(own as Partial<MarketTerms>) },
-      boards: boards.slice(0, last + 1),
-    };
+    const rules = { ...start, ...(own as Partial<MarketTerms>) };
+    const market = { ...rules, boards: boards.slice(0, last + 1) };
     const same = NAMES.find((name) => isDeepStrictEqual({ ...market, name }, namedMarkets[name]));
     return { ...market, name: same ?? (base ? `${base}, changed` : 'own') };
   }),

@@ -14,7 +14,6 @@ const LOT = `minimum and step must be whole numbers from 1 to ${MAX_LOT}`;
 const LIMIT = 'price_limit must be above 0 and below 1 (0.1 is 10 %), or empty';
 /** With at most one `*`. */
 const PATTERN = /^(?!.*\*.*\*)[A-Z0-9.^=*-]{1,20}$/;
-const ZONE = 'must be a time zone such as Asia/Shanghai';
 
 const lot = v.pipe(v.number(LOT), v.integer(LOT), v.minValue(1, LOT), v.maxValue(MAX_LOT, LOT));
 const textLike = (pattern: RegExp, message: string) =>
@@ -69,14 +68,6 @@ export function boardText({ symbols, minimum, step, price_limit: limit }: Board)
   return [symbols, minimum, step, limit].join();
 }
 
-function isTimeZone(timeZone: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone }));
-  } catch {
-    return false;
-  }
-}
-
 /** What a market has beside its boards. */
 export const marketEntries = {
   /** What its prices and the book are in. */
@@ -85,7 +76,7 @@ export const marketEntries = {
   sell_same_day: v.boolean('must be true or false'),
   /** When a session begins by the clocks of its place: what is out before is known. */
   opens: textLike(/^([01]\d|2[0-3]):[0-5]\d$/, 'must be a time such as 09:30'),
-  time_zone: v.pipe(v.string(ZONE), v.check(isTimeZone, ZONE)),
+  time_zone: v.string(),
   /** The default benchmark, if its prices are stored. */
   benchmark: textLike(SYMBOL_PATTERN, 'must be a ticker symbol in capital letters'),
 };

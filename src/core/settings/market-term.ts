@@ -9,6 +9,7 @@ import {
 import { asObject } from '#json/json.ts';
 import { recordSchema } from '#json/records.ts';
 import { compact, didYouMean, hint, list } from '#text/sentences.ts';
+import { isTimeZone } from '#time/calendar.ts';
 
 /** How a configuration says in which market its models trade. */
 
@@ -25,7 +26,9 @@ const nameSchema = (otherwise = '') =>
     return `is not a market: ${didYouMean(String(input), NAMES, others)}`;
   });
 
-const ownEntries = { ...marketEntries, symbols: boardsSchema };
+const ZONE = 'must be a time zone such as Asia/Shanghai';
+const time_zone = v.pipe(v.string(ZONE), v.check(isTimeZone, ZONE));
+const ownEntries = { ...marketEntries, time_zone, symbols: boardsSchema };
 const OWN_KEYS = Object.keys(ownEntries);
 const KEYS = [...OWN_KEYS, 'base'];
 

@@ -1,5 +1,5 @@
 import { configurationInStudy, parseConfiguration } from '../../src/core/settings/configuration.ts';
-import { findBoard, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { findBoard } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -33,6 +33,7 @@ import { copyTemplate } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { US_RULES } from '../support/market-rules.ts';
 
 const PRICES = `
   AAA 2025-06-05 100 102

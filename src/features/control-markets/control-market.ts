@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Board, findBoard, type MarketTerms, rulesOf } from '#domain/market-rules.ts';
+import {
+  type Board,
+  boardText,
+  findBoard,
+  type MarketTerms,
+  rulesOf,
+} from '#domain/market-rules.ts';
 import {
   createWriteStream,
   writeFileSync,
@@ -245,9 +251,7 @@ function studyOfBoards({ rules, name }: ControlMarket, disguises: readonly Disgu
     isDeepStrictEqual(row, { ...findBoard(rules, row.symbols), symbols: row.symbols });
   if (own.every(isSame)) return undefined;
   const { boards, ...keys } = rulesOf(rules);
-  const rows = [...own, ...boards].map((row) =>
-    [row.symbols, row.minimum, row.step, row.price_limit ?? ''].join(),
-  );
+  const rows = [...own, ...boards].map(boardText);
   return { [name]: { universe: name, market: { ...keys, symbols: rows.join('\n') } } };
 }
 

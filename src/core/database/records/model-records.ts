@@ -1,4 +1,4 @@
-import type { Database } from '#database/database.ts';
+import type { Database, Reader } from '#database/database.ts';
 import { amount, integer, oneOf, orNull, query, reads, text, type RowOf } from '#database/rows.ts';
 import { jobStatuses } from '#domain/vocabulary.ts';
 
@@ -118,25 +118,22 @@ export function familyOrder(database: Database, models: Iterable<string>): Map<s
   return new Map(inOrder.map(([family], index) => [family, index]));
 }
 
-/** SQL, of a job. */
+/** SQL, of a row of jobs. */
 export const CURRENCY = `coalesce(json_extract(agent_config, '$.market.currency'), 'USD')`;
 
-/** In which currency each job trades. */
-export const currenciesOfJobs = reads(
-  'all',
-  `SELECT job_id AS jobId, ${CURRENCY} AS currency FROM jobs ORDER BY rowid`,
-  { jobId: text, currency: text },
-  () => [],
-);
+const CURRENCIES = query(`SELECT job_id, ${CURRENCY} FROM jobs`, [text, text]);
+
+/** In which currency each job trades, by its id. */
+export function currenciesOfJobs(reader: Reader): Map<string, string> {
+  return new Map(CURRENCIES.all(reader));
+}
 
 /** The currency of each run and of each entry, by name: that of its newest job. */
-export function currenciesByName(database: Database): Map<string, string> {
-  const ofJobs = new Map(
-    currenciesOfJobs(database).map(({ jobId, currency }) => [jobId, currency]),
+export function currenciesByName(reader: Reader): Map<string, string> {
+  const currencies = currenciesOfJobs(reader);
+  return new Map(
+    knownRuns(reader).flatMap(({ model, family, jobId }) =>
+      [family, model].map((name) => [name, currencies.get(jobId) ?? 'USD'] as const),
+    ),
   );
-  const named = knownRuns(database).flatMap(({ model, family, jobId }) => {
-    const currency = ofJobs.get(jobId) ?? 'USD';
-    return [[family, currency] as const, [model, currency] as const];
-  });
-  return new Map(named);
 }

@@ -121,6 +121,11 @@ export function findBoard({ boards }: Pick<MarketTerms, 'boards'>, symbol: strin
   return boards.find(matches) ?? ONE_SHARE;
 }
 
+/** A board as a line of a market's `symbols`. */
+export function boardRow({ symbols, minimum, step, price_limit }: Board, of = symbols): string {
+  return [of, minimum, step, price_limit ?? ''].join();
+}
+
 /** The most of some shares that can be bought in one order: whole lots. */
 export function wholeLots(
   { minimum, step }: Pick<Board, 'minimum' | 'step'>,

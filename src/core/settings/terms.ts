@@ -1,4 +1,10 @@
-import { marketRules, type MarketTerms, namedMarkets, rulesOf } from '#domain/market-rules.ts';
+import {
+  boardRow,
+  marketRules,
+  type MarketTerms,
+  namedMarkets,
+  rulesOf,
+} from '#domain/market-rules.ts';
 import { amountWords, count, limitsText, list } from '#text/sentences.ts';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
@@ -57,9 +63,7 @@ const MAX_BOARDS = 3;
 function marketText(market: MarketTerms): string {
   const { name, currency, sell_same_day: sellsSameDay, opens, benchmark, boards } = market;
   if (Object.hasOwn(namedMarkets, name)) return name;
-  const rows = boards.map((own) =>
-    [own.symbols, own.minimum, own.step, own.price_limit ?? ''].join(),
-  );
+  const rows = boards.map((board) => boardRow(board));
   const sales = sellsSameDay
     ? 'sales on the day of a purchase'
     : 'no sales on the day of a purchase';

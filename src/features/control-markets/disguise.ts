@@ -67,11 +67,9 @@ function isMask(word: string): word is Mask {
 function describeMarket(
   folder: string,
   { key, from, to, name }: ControlMarket,
-  { disguises, bars, dividends, exchanges, files, hasStudy }: MarketFiles,
+  { disguises, leftOut, bars, dividends, exchanges, files, hasStudy }: MarketFiles,
 ): string {
   const shown = forTerminal(folder);
-  const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
-  const without = left.map(({ symbol }) => symbol).sort();
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
@@ -80,7 +78,7 @@ function describeMarket(
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
   return compact([
     `${shown}: ${what} of ${count(disguises.length, 'symbol')}, ${span}`,
-    without.length > 0 && `  left out, without prices then: ${list(without)}`,
+    leftOut.length > 0 && `  left out, without prices then: ${list(leftOut)}`,
     'Keep key.csv and the seed away from models.',
     hasRealNames &&
       'Its symbols are the real ones: import it in another folder, into a database of its own.',

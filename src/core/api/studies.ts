@@ -1,7 +1,6 @@
-import type { Database } from '#database/database.ts';
 import { studiesOfJobs, studyOfJob } from '#database/job-queries.ts';
-import { knownRuns } from '#database/records/model-records.ts';
-import { familyName, parseRun, runName } from '#domain/runs.ts';
+import { knownRuns, studiesByName } from '#database/records/model-records.ts';
+import { nameInStudy } from '#domain/runs.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { readConfiguration } from '#settings/configuration.ts';
 import type { ServedSettings } from '#settings/settings.ts';
@@ -29,10 +28,9 @@ export function resolveStudy<Query extends Named>(
   const study = query.study ?? (jobId && studyOfJob(context.database, jobId));
   if (!study && ![model, models, against].join().includes('@')) return query;
   checkStudy(context, query.study);
-  const known = studiesByName(context.database);
+  const known = studiesByName(knownRuns(context.database));
   const findName = (name: string) => {
-    const { family, run } = parseRun(name) ?? { family: name, run: 1 };
-    const own = study ? runName(familyName(family, study), run) : name;
+    const own = study ? nameInStudy(name, study) : name;
     if (known.has(own) || !name.includes('@')) return own;
     return known.has(name) ? name : name.replace(/@(#\d+)?$/, '$1');
   };
@@ -67,7 +65,7 @@ export function knownStudies({ database, settings, viewedFile }: StudyContext): 
 }
 
 function checkStudy(context: StudyContext, study: string | undefined): void {
-  if (!study) return;
+  if (!study || studiesOfJobs(context.database).includes(study)) return;
   const known = knownStudies(context);
   if (known.includes(study)) return;
   const there = known.length === 0 ? 'none' : list(known);
@@ -82,15 +80,4 @@ export function tryReadConfiguration({ configurationPath, openaiApiBase }: Serve
     if (error instanceof ServiceError) return { configuration: null, error: error.message };
     throw error;
   }
-}
-
-/** The study of each run and of each entry in a study, by name. */
-export function studiesByName(database: Database): Map<string, string | null> {
-  const runs = knownRuns(database);
-  return new Map(
-    runs.flatMap(({ model, family, study }) => [
-      [model, study],
-      [family, study],
-    ]),
-  );
 }

@@ -25,9 +25,26 @@ export function parseRun(name: string): { family: string; run: number } | null {
   return family === undefined ? null : { family, run: Number(run) };
 }
 
+/** Any name as that of a run: without a number it is run 1 of an entry. */
+export function splitRun(name: string): { family: string; run: number } {
+  return parseRun(name) ?? { family: name, run: 1 };
+}
+
 /** The name of an entry in a study, which its ledgers have; null is the study without a name. */
 export function familyName(signature: string, study: string | null): string {
   return study === null ? signature : `${signature}@${study}`;
+}
+
+/** The name of a run in a study. */
+export function nameInStudy(name: string, study: string | null): string {
+  const { family, run } = splitRun(name);
+  return runName(familyName(family, study), run);
+}
+
+/** The name of a run of a study without that. */
+export function withoutStudy(name: string, study: string | null): string {
+  const { family, run } = splitRun(name);
+  return study === null ? name : runName(family.slice(0, -study.length - 1), run);
 }
 
 /** A family's name at its last `@`; null for one without. A signature may contain one too. */

@@ -24,7 +24,7 @@ import { chooseBenchmark, reportBenchmark, daySpan } from '../performance/choose
 import type { Incomparability } from '../performance/comparability.ts';
 import { compareRuns } from '../performance/model-reports.ts';
 import { compareStudies, type TermDifference } from './study-terms.ts';
-import { studiesByName } from '#api/studies.ts';
+import { studiesByName } from '#database/records/model-records.ts';
 import { numberDates, type Numbering, type Numberings } from './numbering.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
@@ -82,7 +82,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     leftOut,
     areNumbered: numberings !== null,
     differ: request.differ,
-    studies: studiesByName(database),
+    studies: studiesByName(runs),
   });
   const comparison = compareModels({
     models: compared,

@@ -128,8 +128,7 @@ export function recordJson({ json, study, held }: ResultRecord): string {
 
 /** Makes records the cells of a table, with holdings as `AAPL:10 MSFT:2`. */
 export function createCellReader(reader: Reader): (record: ResultRecord) => Cell[] {
-  const jobs = currenciesOfJobs(reader).map(({ jobId, currency }) => [jobId, currency] as const);
-  const currencies = new Map<Cell, string>(jobs);
+  const currencies: ReadonlyMap<Cell, string> = currenciesOfJobs(reader);
   return (record) => recordCells(record, currencies);
 }
 

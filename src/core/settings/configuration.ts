@@ -21,7 +21,14 @@ import type { Log } from '#process/log.ts';
 import { dialectProblems } from './makers.ts';
 import { marketOfFamily } from './market-term.ts';
 import { readMembers } from './members.ts';
-import { familyName, isDeterministic, parseRun, runName, splitStudy } from '#domain/runs.ts';
+import {
+  familyName,
+  isDeterministic,
+  parseRun,
+  runName,
+  splitRun,
+  splitStudy,
+} from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { hint, list } from '#text/sentences.ts';
 import { checkUnknownKeys, itemKey } from './unknown-keys.ts';
@@ -179,7 +186,7 @@ function* studyProblems({ models, universes, studies }: Parsed): Generator<strin
   for (const [study, { universe, models: own }] of Object.entries(studies)) {
     const at = `studies.${study}`;
     if (universe != null && !Object.hasOwn(universes, universe))
-      yield `${at}.universe: ${unknownUniverse(universes, universe)}`;
+      yield `${at}.universe: ${unlisted('Universe', universe, universes)}`;
     for (const name of own)
       if (!repeats.has(name))
         yield `${at}.models: no entry has the signature '${name}'${hint(name, repeats.keys())}`;
@@ -190,7 +197,7 @@ function* studyProblems({ models, universes, studies }: Parsed): Generator<strin
       yield `${at}: its name leaves no room for that of '${long.signature}' beside it`;
   }
   for (const { signature } of models) {
-    const { family, run } = parseRun(signature) ?? { family: signature, run: 1 };
+    const { family, run } = splitRun(signature);
     const { signature: other = '', study = '' } = splitStudy(family) ?? {};
     if (names.includes(study) && run <= (repeats.get(other) ?? 0))
       yield `models['${signature}'].signature: is the name of '${other}' in the study '${study}' as well`;
@@ -257,12 +264,8 @@ export function configurationInStudy(configuration: Configuration, study: string
       universe: found.universe ?? null,
       models: found.models,
     };
-  const names = Object.keys(studies);
-  const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
-  throw new ServiceError(
-    'unknown_study',
-    `Study '${study}' is not in the server configuration: ${known}${hint(study, names)}`,
-  );
+  const problem = unlisted('Study', study, studies) + hint(study, Object.keys(studies));
+  throw new ServiceError('unknown_study', problem);
 }
 
 /**
@@ -282,7 +285,7 @@ export function agentConfigurationFor(
   const found = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
   if (Array.isArray(found)) return { ...agent_config, stock_symbols: found };
   if (found === undefined)
-    throw new ServiceError('unknown_universe', unknownUniverse(universes, universe));
+    throw new ServiceError('unknown_universe', unlisted('Universe', universe, universes));
   const file = resolve(dirname(path), found.members);
   try {
     const members = readMembers(file);
@@ -293,10 +296,9 @@ export function agentConfigurationFor(
   }
 }
 
-function unknownUniverse(universes: object, universe: string): string {
-  const names = Object.keys(universes);
-  const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
-  return `Universe '${universe}' is not in the server configuration: ${known}`;
+function unlisted(kind: 'Study' | 'Universe', name: string, all: object): string {
+  const known = list(Object.keys(all)) || 'none';
+  return `${kind} '${name}' is not in the server configuration: it names ${known}`;
 }
 
 /** An agent configuration as stored with a job. */

@@ -5,7 +5,7 @@ import {
   namedMarkets,
   rulesOf,
 } from '#domain/market-rules.ts';
-import { amountWords, count, limitsText, list } from '#text/sentences.ts';
+import { amountWords, compact, count, limitsText, list } from '#text/sentences.ts';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
 
@@ -85,13 +85,13 @@ function costTerm(configuration: AgentConfiguration): Term {
     slippageBps,
   } = marketRules(configuration).costs;
   const money = (amount: number) => amountWords(configuration.market.currency, amount);
-  const parts = [
-    ...(perTrade > 0 ? [`${money(perTrade)} per trade`] : []),
-    ...(commissionBps > 0 ? [`commission of ${commissionBps} basis points`] : []),
-    ...(minCommission > 0 ? [`at least ${money(minCommission)} per trade`] : []),
-    ...(sellTaxBps > 0 ? [`tax of ${sellTaxBps} basis points on sales`] : []),
-    ...(slippageBps > 0 ? [`slippage of ${slippageBps} basis points`] : []),
-  ];
+  const parts = compact([
+    perTrade > 0 && `${money(perTrade)} per trade`,
+    commissionBps > 0 && `commission of ${commissionBps} basis points`,
+    minCommission > 0 && `at least ${money(minCommission)} per trade`,
+    sellTaxBps > 0 && `tax of ${sellTaxBps} basis points on sales`,
+    slippageBps > 0 && `slippage of ${slippageBps} basis points`,
+  ]);
   const key = [perTrade, commissionBps, minCommission, sellTaxBps, slippageBps].join(' ');
   return [key, parts.join(', ') || 'none'];
 }
@@ -110,14 +110,15 @@ export function changedTerms(before: AgentConfiguration, now: AgentConfiguration
 /** Symbols that a sentence names. */
 const MAX_NAMED_SYMBOLS = 3;
 
-function changedSymbols(before: AgentConfiguration, now: AgentConfiguration): string[] {
-  const [old, own] = [before, now].map(({ stock_symbols: symbols }) => new Set(symbols));
-  const named = (sign: string, symbols = new Set<string>()) =>
-    symbols.size === 0 ? [] : [`${sign} ${list([...symbols].sort(), { most: MAX_NAMED_SYMBOLS })}`];
-  const changes = [
-    ...named('without', old?.difference(own ?? new Set())),
-    ...named('with', own?.difference(old ?? new Set())),
-  ];
+function changedSymbols(
+  { stock_symbols: before }: AgentConfiguration,
+  { stock_symbols: now }: AgentConfiguration,
+): string[] {
+  const named = (sign: string, some: readonly string[], others: readonly string[]) => {
+    const own = [...new Set(some).difference(new Set(others))].sort();
+    return own.length > 0 && `${sign} ${list(own, { most: MAX_NAMED_SYMBOLS })}`;
+  };
+  const changes = compact([named('without', before, now), named('with', now, before)]);
   return changes.length > 0 ? changes : ['other lines in the file of its members'];
 }
 

@@ -147,11 +147,9 @@ export const modelsRoute = route({
   response: modelsResponse,
   errors: BUSY,
   handle(context, { query }) {
-    const { database, settings, viewedFile } = context;
+    const { database, settings } = context;
     const study = resolveStudy(context, query).study || null;
-    // The configuration on the machine of the reader says nothing about the file.
-    const { configuration, error } =
-      viewedFile === null ? tryReadConfiguration(settings) : { configuration: null, error: null };
+    const { configuration, error } = tryReadConfiguration(context);
     const { models = [], universes = {}, studies } = configuration ?? {};
     const own = (study !== null && studies?.[study]?.models) || [];
     const chosen = models.map((entry) =>

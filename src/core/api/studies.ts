@@ -1,9 +1,8 @@
 import { studiesOfJobs, studyOfJob } from '#database/job-queries.ts';
-import { knownRuns, studiesByName } from '#database/records/model-records.ts';
+import { knownRuns } from '#database/records/model-records.ts';
 import { nameInStudy } from '#domain/runs.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { readConfiguration } from '#settings/configuration.ts';
-import type { ServedSettings } from '#settings/settings.ts';
 import { list } from '#text/sentences.ts';
 import type { Context } from './handler.ts';
 
@@ -28,7 +27,10 @@ export function resolveStudy<Query extends Named>(
   const study = query.study ?? (jobId && studyOfJob(context.database, jobId));
   if (!study && ![model, models, against].join().includes('@')) return query;
   checkStudy(context, query.study);
-  const known = studiesByName(knownRuns(context.database));
+  const runs = knownRuns(context.database);
+  const known = new Map(
+    runs.flatMap((run) => [run.model, run.family].map((name) => [name, run.study])),
+  );
   const findName = (name: string) => {
     const own = study ? nameInStudy(name, study) : name;
     if (known.has(own) || !name.includes('@')) return own;
@@ -56,12 +58,11 @@ export function resolveStudy<Query extends Named>(
 
 export type StudyContext = Pick<Context, 'database' | 'settings' | 'viewedFile'>;
 
-/** Of studies that a file or its jobs name; the configuration says nothing of a file that is shown. */
-export function knownStudies({ database, settings, viewedFile }: StudyContext): string[] {
-  const { configuration } =
-    viewedFile === null ? tryReadConfiguration(settings) : { configuration: null };
+/** The studies that the configuration or a job names. */
+export function knownStudies(context: StudyContext): string[] {
+  const { configuration } = tryReadConfiguration(context);
   const own = Object.keys(configuration?.studies ?? {});
-  return [...new Set([...own, ...studiesOfJobs(database)])];
+  return [...new Set([...own, ...studiesOfJobs(context.database)])];
 }
 
 function checkStudy(context: StudyContext, study: string | undefined): void {
@@ -72,8 +73,13 @@ function checkStudy(context: StudyContext, study: string | undefined): void {
   throw invalidFilter('study', `there is no study ${study}; there are ${there}`);
 }
 
-/** A missing or broken file is reported, and hides nothing in the database. */
-export function tryReadConfiguration({ configurationPath, openaiApiBase }: ServedSettings) {
+/**
+ * A missing or broken configuration is reported, and hides nothing in the database. That on the
+ * machine of the reader says nothing of a file that is shown.
+ */
+export function tryReadConfiguration({ settings, viewedFile }: StudyContext) {
+  const { configurationPath, openaiApiBase } = settings;
+  if (viewedFile !== null) return { configuration: null, error: null };
   try {
     return { configuration: readConfiguration(configurationPath, openaiApiBase), error: null };
   } catch (error) {

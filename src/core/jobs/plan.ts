@@ -89,7 +89,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   assertNoUnfinishedJob(database);
   const configuration = withPrompts(written, path);
   const agentConfig = withMemberSymbols(terms.read(path), range.dates);
-  const readCompleted = () => completedByJob(database, { runs, endDate });
+  const readCompleted = () => completedByJob(database, runs, endDate);
   const readReplaced = () => (replaceExisting ? readCompleted() : null);
   const replaced = readReplaced();
   const termWarnings = compareWithEarlier(database, {

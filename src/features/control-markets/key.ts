@@ -31,7 +31,7 @@ export interface Key {
 
 /** What a control market hides; prices and volume are always other ones. */
 export const masks = ['symbols', 'dates', 'both'] as const;
-export type Mask = (typeof masks)[number];
+type Mask = (typeof masks)[number];
 
 /**
  * Draws the key of a control market: the same for the same seed, mask and symbols, whatever is

@@ -19,15 +19,11 @@ interface StudyTerms {
   configurations: ReadonlyMap<string, AgentConfiguration>;
   initialCash: ReadonlyMap<string, Money | null>;
   documents: readonly ReadableDocuments[];
-  /** The study of each model. */
-  studies: ReadonlyMap<string, string | null>;
   differ: readonly TermDifference[];
 }
 
 /** A model as one of a pair. */
-interface Side {
-  family: Family;
-  study: string | null;
+interface Side extends Family {
   /** Undefined where it has no figures. */
   terms: ReturnType<typeof describeTerms> | undefined;
 }
@@ -40,12 +36,9 @@ export function compareStudies(
   families: readonly Family[],
   given: StudyTerms,
 ): { pairTerms: PairTermsReader; barred: Missing | null } {
-  const sides = families.map((family): Side => {
-    const study = given.studies.get(family.model) ?? null;
-    return { family, study, terms: readTerms(family, given) };
-  });
+  const sides = families.map((own): Side => ({ ...own, terms: readTerms(own, given) }));
   const pairTerms: PairTermsReader = (...models) => {
-    const [one, other] = sides.filter(({ family }) => models.includes(family.model));
+    const [one, other] = sides.filter(({ model }) => models.includes(model));
     if (one === undefined || other === undefined || one.study === other.study) return null;
     const kinds = findDifferences(one, other, given);
     const barred = findBarred(kinds, given);
@@ -83,15 +76,15 @@ function findBarred(found: readonly TermDifference[], { differ }: StudyTerms): M
 
 /** By its terms, or by its study where the words for both are the same. */
 function pairSide(own: Side, other: Side, kinds: readonly TermDifference[]): PairSide {
-  const { model } = own.family;
-  const study = own.study ?? 'without a name';
+  const { model, study } = own;
+  const name = study ?? 'without a name';
   const terms = kinds.map((kind) => {
-    if (kind === 'documents') return `the documents of the study ${study}`;
+    if (kind === 'documents') return `the documents of the study ${name}`;
     const [words = '', others] = [own, other].map(({ terms }) => terms?.[kind][1]);
     if (words !== others) return termPhrases[kind](words);
-    return `the ${termNouns[kind]} of the study ${study}`;
+    return `the ${termNouns[kind]} of the study ${name}`;
   });
-  return { model, name: withoutStudy(model, own.study), terms: terms.join(' and ') };
+  return { model, name: withoutStudy(model, study), terms: terms.join(' and ') };
 }
 
 /** Of the latest day of a family, since one whose terms have changed has no figures. */
@@ -126,8 +119,8 @@ function readOtherDocuments(
   sides: readonly Side[],
   documents: readonly ReadableDocuments[],
 ): boolean {
-  const runs = new Set(sides.flatMap(({ family }) => family.runs.map(({ run }) => run)));
-  const own = documents.filter(({ model }) => runs.has(model));
+  const names = new Set(sides.flatMap(({ runs }) => runs.map(({ run }) => run)));
+  const own = documents.filter(({ model }) => names.has(model));
   const byDate = Map.groupBy(own, ({ date }) => date);
   return byDate
     .values()

@@ -43,18 +43,6 @@ export const knownRuns = reads(
   (study?: string) => [study ?? null],
 );
 
-/** The study of each run and of each entry in a study, by name. */
-export function studiesByName(
-  runs: readonly Pick<Run, 'model' | 'family' | 'study'>[],
-): Map<string, string | null> {
-  return new Map(
-    runs.flatMap(({ model, family, study }) => [
-      [model, study],
-      [family, study],
-    ]),
-  );
-}
-
 const LAST_RUN = query(
   `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
      jobs.created_at AS jobCreatedAt

@@ -1,4 +1,3 @@
-import { nameInStudy } from '#domain/runs.ts';
 import { pageStudy, pageUrl } from '../address.ts';
 import { get, getComparison, isTransient } from '../api.ts';
 import { h, replace } from '../element.ts';
@@ -50,7 +49,7 @@ export const showCompare: Page = async (host, _params, signal) => {
     );
     // In another study that without a name has `gpt@#2` for `gpt#2`.
     const isIn = (name: string) => !pageStudy() || name.includes('@');
-    const named = withDays.map((name) => (isIn(name) ? name : nameInStudy(name, '')));
+    const named = withDays.map((name) => (isIn(name) ? name : name.replace(/(#\d+)?$/, '@$1')));
     const names = [...new Set(named)].sort(byName);
     offer(names);
     return names;

@@ -1,4 +1,4 @@
-import { familyName, MAX_RUNS, runName, runNames, splitRun, splitStudy } from '#domain/runs.ts';
+import { familyName, MAX_RUNS, runName, runNames, parseRun, splitStudy } from '#domain/runs.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import {
   type Configuration,
@@ -78,7 +78,7 @@ function ownName(
   name: string,
   { entries, studies, study }: { entries: Entries; studies: object; study: string | null },
 ): string {
-  const { family, run } = splitRun(name);
+  const { family, run } = parseRun(name);
   const split = splitStudy(family);
   if (split === null || entries.has(name) || entries.has(family)) return name;
   if (split.study === (study ?? '')) return runName(split.signature, run);
@@ -92,7 +92,7 @@ function resolveRuns(name: string, entries: Entries): [signature: string, run: n
   const entry = entries.get(name);
   if (entry !== undefined)
     return Array.from({ length: entry.repeats }, (_, index) => [name, index + 1]);
-  const { family, run } = splitRun(name);
+  const { family, run } = parseRun(name);
   const owner = entries.get(family);
   if (owner === undefined) return [[name, 1]];
   if (run > 1 && run <= owner.repeats) return [[family, run]];

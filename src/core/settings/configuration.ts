@@ -21,14 +21,7 @@ import type { Log } from '#process/log.ts';
 import { dialectProblems } from './makers.ts';
 import { marketOfFamily } from './market-term.ts';
 import { readMembers } from './members.ts';
-import {
-  familyName,
-  isDeterministic,
-  parseRun,
-  runName,
-  splitRun,
-  splitStudy,
-} from '#domain/runs.ts';
+import { familyName, isDeterministic, parseRun, runName, splitStudy } from '#domain/runs.ts';
 import { decodeText, readNamedFile, readPromptFile, readTrustedFile } from './trusted-file.ts';
 import { hint, list } from '#text/sentences.ts';
 import { checkUnknownKeys, itemKey } from './unknown-keys.ts';
@@ -161,7 +154,7 @@ function* entryProblems(
     const { signature, repeats: own } = entry;
     const [at, basemodel] = [`models['${signature}']`, findBasemodel(entry)];
     const baseline = findBaseline(entry);
-    const { family = '', run = 0 } = parseRun(signature) ?? {};
+    const { family, run } = parseRun(signature);
     if (entry.prompt && entry.prompt_file) yield `${at}: has both prompt and prompt_file; keep one`;
     if (run > 1 && run <= (repeats.get(family) ?? 1))
       yield `${at}.signature: is the name of a repeat of '${family}' as well`;
@@ -197,7 +190,7 @@ function* studyProblems({ models, universes, studies }: Parsed): Generator<strin
       yield `${at}: its name leaves no room for that of '${long.signature}' beside it`;
   }
   for (const { signature } of models) {
-    const { family, run } = splitRun(signature);
+    const { family, run } = parseRun(signature);
     const { signature: other = '', study = '' } = splitStudy(family) ?? {};
     if (names.includes(study) && run <= (repeats.get(other) ?? 0))
       yield `models['${signature}'].signature: is the name of '${other}' in the study '${study}' as well`;

@@ -188,7 +188,7 @@ function modelChoice(chosen: readonly string[]): LiveView<readonly string[]> {
     const ticked = boxes.childElementCount === 0 ? chosen : tickedNames(boxes);
     const all = [...new Set([...names, ...chosen])].sort(byName);
     const checkbox = (name: string) => modelCheckbox(name, ticked.includes(name));
-    const families = Map.groupBy(all, (name) => parseRun(name)?.family ?? name);
+    const families = Map.groupBy(all, (name) => parseRun(name).family);
     const parts = [...families].flatMap(([family, runs]) => {
       const own = runs.map(checkbox);
       return own.length === 1 ? own : runGroup(family, own);

@@ -1,4 +1,4 @@
-import { splitRun } from '#domain/runs.ts';
+import { parseRun } from '#domain/runs.ts';
 import { h, replace, setAttributes, svg } from './element.ts';
 import type { KnownModels } from '../responses.ts';
 import { button } from './ui.ts';
@@ -46,7 +46,7 @@ export function learnOrder(models: KnownModels['models'], isOtherStudy = false):
   for (const { signature, family, order, entry } of models) {
     if (entry?.kind === 'agent') agentNames.add(signature).add(family);
     if (order === null) continue;
-    positions.set(signature, { order, run: splitRun(signature).run });
+    positions.set(signature, { order, run: parseRun(signature).run });
     positions.set(family, { order, run: 1 });
     nextOrder = Math.max(nextOrder, order + 1);
   }
@@ -78,7 +78,7 @@ export function incomparableMark(respects: readonly { kind: string; reason: stri
 function findPosition(name: string): SeriesPosition {
   const known = positions.get(name);
   if (known !== undefined) return known;
-  const { family, run } = splitRun(name);
+  const { family, run } = parseRun(name);
   const { order } = positions.get(family) ?? { order: nextOrder };
   nextOrder = Math.max(nextOrder, order + 1);
   positions.set(family, { order, run: 1 });

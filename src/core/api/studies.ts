@@ -69,7 +69,7 @@ function checkStudy(context: StudyContext, study: string | undefined): void {
   if (!study || studiesOfJobs(context.database).includes(study)) return;
   const known = knownStudies(context);
   if (known.includes(study)) return;
-  const there = known.length === 0 ? 'none' : list(known);
+  const there = list(known) || 'none';
   throw invalidFilter('study', `there is no study ${study}; there are ${there}`);
 }
 

@@ -100,14 +100,15 @@ export function changedTerms(before: AgentConfiguration, now: AgentConfiguration
 /** Symbols that a sentence names. */
 const MAX_NAMED_SYMBOLS = 3;
 
-function changedSymbols(before: AgentConfiguration, now: AgentConfiguration): string[] {
-  const [old, own] = [before, now].map(({ stock_symbols: symbols }) => new Set(symbols));
-  const named = (sign: string, symbols = new Set<string>()) =>
-    symbols.size === 0 ? [] : [`${sign} ${list([...symbols].sort(), { most: MAX_NAMED_SYMBOLS })}`];
-  const changes = [
-    ...named('without', old?.difference(own ?? new Set())),
-    ...named('with', own?.difference(old ?? new Set())),
-  ];
+function changedSymbols(
+  { stock_symbols: before }: AgentConfiguration,
+  { stock_symbols: now }: AgentConfiguration,
+): string[] {
+  const named = (sign: string, some: readonly string[], others: readonly string[]) => {
+    const own = [...new Set(some).difference(new Set(others))].sort();
+    return own.length > 0 && `${sign} ${list(own, { most: MAX_NAMED_SYMBOLS })}`;
+  };
+  const changes = compact([named('without', before, now), named('with', now, before)]);
   return changes.length > 0 ? changes : ['other lines in the file of its members'];
 }
 

@@ -1,5 +1,4 @@
 import {
-  type FeedFilters,
   IS_SHOWN,
   overSessions,
   type SessionFilters,
@@ -174,7 +173,7 @@ type FoundMessage = Hit & Excerpt;
 /** What to search for, and in which model-days. */
 interface Search {
   phrases: readonly Phrase[];
-  filters: FeedFilters;
+  filters: SessionFilters;
   limit: number;
   /** Only messages before this row. */
   before: number | undefined;

@@ -48,9 +48,9 @@ export interface StagedRow extends Omit<Bar, 'open'> {
 
 /**
  * What a row may have: a symbol and a date, the prices of that day, cash per share in a currency,
- * new shares for old ones.
+ * new shares for old ones; of an exchange also whose, and whether the old ones stay.
  */
-export type Field = Exclude<keyof StagedRow, 'line'> | 'currency';
+export type Field = Exclude<keyof StagedRow, 'line'> | 'currency' | 'into' | 'remains';
 
 /** Why a row is refused: the kind of problem, for counting, and the value that shows it. */
 export interface Defect {
@@ -68,11 +68,12 @@ export interface Row extends Partial<Record<Field, string | undefined>> {
 
 /**
  * A file in a known format: its name, and its rows one by one. Without prices it is a table of
- * dividends, of splits or of both.
+ * dividends, of splits or of both; or one of exchanges.
  */
 export interface Table {
   format: string;
   hasPrices: boolean;
+  hasExchanges?: boolean;
   /** The source of what it has; null where the format does not tell what its prices are. */
   source: PriceSource | null;
   /**
@@ -163,14 +164,13 @@ const NO_ACTIONS: Actions = { dividend: null, numerator: null, denominator: null
 
 /** The dividend and the split of a row; one without prices has at least one of them. */
 function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect } {
-  const cash = row.dividend?.trim() ?? '';
-  const shares = row.numerator?.trim() ?? '';
-  if (isAbsent(cash) && isAbsent(shares))
+  const [cash, shares] = [knownText(row.dividend), knownText(row.numerator)];
+  if (cash + shares === '')
     return hasPrices ? NO_ACTIONS : refuse('no dividend and no split', row.date);
-  const confirmed = readConfirmed(row.confirmed?.trim() ?? '');
+  const confirmed = readFlag(row, 'confirmed');
   if (typeof confirmed === 'object' && confirmed !== null) return confirmed;
-  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row);
-  if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, confirmed, ...paid };
+  const paid = cash === '' ? { dividend: null } : readCash(cash, row);
+  if ('defect' in paid || shares === '') return { ...NO_ACTIONS, confirmed, ...paid };
   const old = row.denominator?.trim() ?? '';
   const isNone = Number(shares) === 1 && Number(old) === 1;
   const ratio = isNone ? { numerator: 1, denominator: 1 } : parseRatio(shares, old);
@@ -179,17 +179,22 @@ function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect }
     : { confirmed, ...paid, ...ratio };
 }
 
-function readConfirmed(text: string): number | null | { defect: Defect } {
-  if (isAbsent(text)) return null;
-  if (/^(yes|true|1)$/i.test(text)) return 1;
-  return /^(no|false|0)$/i.test(text) ? 0 : refuse('confirmed is neither yes nor no', text);
+/** Yes as 1, no as 0; null where the row does not say. */
+export function readFlag(
+  row: Row,
+  field: 'confirmed' | 'remains',
+): 0 | 1 | null | { defect: Defect } {
+  const text = knownText(row[field]);
+  if (text === '') return null;
+  if (/^(y|yes|true|1)$/i.test(text)) return 1;
+  return /^(n|no|false|0)$/i.test(text) ? 0 : refuse(`${field} is neither yes nor no`, text);
 }
 
 /** Cash per share in 1/1,000,000 dollar. */
 function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect: Defect } {
-  const currency = row.currency?.trim() ?? '';
+  const currency = knownText(row.currency);
   const known = CHINESE.test(row.symbol?.trim() ?? '') ? YUAN : DOLLARS;
-  if (!isAbsent(currency) && currency.toUpperCase() !== known)
+  if (currency !== '' && currency.toUpperCase() !== known)
     return refuse(`not in ${known}`, currency);
   const dollars = withoutDollarSign(text);
   const cash = Number(dollars) === 0 ? 0 : microDollars(dollars);
@@ -219,8 +224,11 @@ function trimTime(text: string | undefined): string | undefined {
 }
 
 /** What exporters write for unknown values. */
-export function isAbsent(text: string): boolean {
-  return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
+const UNKNOWN = /^(null|none|nan|n\/a|-)$/i;
+
+/** A cell without the blanks around it; empty where it says nothing. */
+export function knownText(cell = ''): string {
+  return cell.trim().replace(UNKNOWN, '');
 }
 
 /** A price or a volume; null where the row does not say. */
@@ -231,7 +239,7 @@ function readAmount(
   const text = cell.trim();
   const number = field === 'volume' ? readVolume(text) : readPrice(text);
   if (number === null)
-    return isAbsent(text) ? null : refuse(`${field} is not a plausible number`, text);
+    return knownText(text) === '' ? null : refuse(`${field} is not a plausible number`, text);
   return field !== 'volume' && number < LEAST_DOLLARS
     ? refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text)
     : number;

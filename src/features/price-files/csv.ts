@@ -1,4 +1,5 @@
 import { invalidFile } from '#domain/service-error.ts';
+import { compact } from '#text/sentences.ts';
 import { type Field, refuse, type Row, type Table } from '#prices/row.ts';
 import {
   readCells,
@@ -12,8 +13,8 @@ import {
 } from './lines.ts';
 
 /**
- * CSV with a header and columns in any order. The columns decide what it is: prices, dividends or
- * splits, in any combination. Some formats tell what their prices are; no header's capitals do.
+ * CSV with a header and columns in any order. The columns decide what it is: exchanges; or prices,
+ * dividends or splits, in any combination. Some formats tell what their prices are; no header's capitals do.
  */
 
 /** What a column may be: a factor is the new shares for one old one. */
@@ -52,15 +53,23 @@ const NAMES: Record<ColumnField, readonly string[]> = {
   numerator: ['numerator', 'splitto'],
   denominator: ['denominator', 'splitfrom'],
   confirmed: [],
+  into: [],
+  remains: [],
 };
 /** Beside prices, an amount is the turnover. */
-export const NAMES_WITHOUT_PRICES: typeof NAMES = {
+const NAMES_WITHOUT_PRICES: typeof NAMES = {
   ...NAMES,
   date: [...EX_DATES, 'executiondate', 'effectivedate', 'date'],
   dividend: ['amount', ...DIVIDENDS],
   currency: ['currency'],
   confirmed: ['confirmed'],
   factor: [],
+};
+const NAMES_OF_EXCHANGES: typeof NAMES = {
+  ...NAMES_WITHOUT_PRICES,
+  dividend: ['cash', 'cashpershare'],
+  into: ['into'],
+  remains: ['remains'],
 };
 /** Other columns of known formats: none of them is the symbol. */
 const OTHER_NAMES = [
@@ -98,7 +107,7 @@ type Layout = ReturnType<typeof readLayout>;
 
 /**
  * Reads a CSV file. Throws a `ServiceError` when its first line is not a header of daily prices, of
- * dividends or of splits.
+ * dividends, of splits or of exchanges.
  */
 export function readCsv(lines: Lines, path: string): Table {
   const header = takeHeader(lines);
@@ -109,6 +118,7 @@ export function readCsv(lines: Lines, path: string): Table {
     format,
     source,
     hasPrices,
+    hasExchanges: hasExchanges(columns),
     header: { columns: columnText(header), mayHideSymbol },
     rows: parseRows(lines, layout),
   };
@@ -133,8 +143,8 @@ function readLayout(header: Header, { first }: Lines, path: string) {
     columns,
     /** The position of the column `source`; -1 where the file has no such column. */
     sourceColumn,
-    /** Whether it has dividends or splits. */
-    hasActions: hasDividends(columns) || hasSplits(columns) || columns.factor !== -1,
+    /** Whether it has dividends, splits or exchanges. */
+    hasActions: !hasPrices || hasDividends(columns) || hasSplits(columns) || columns.factor !== -1,
     width: names.length,
     /** For files without a symbol column. */
     symbol: symbolFromName(path),
@@ -145,9 +155,11 @@ function readLayout(header: Header, { first }: Lines, path: string) {
 
 /**
  * Finds the columns by their names. Throws a `ServiceError` where two columns have one name, or
- * where they are neither those of prices nor of dividends or splits.
+ * where they are neither those of prices nor of dividends, splits or exchanges.
  */
 function findColumns(header: Header): Columns {
+  const ofExchanges = ['into', 'remains'].some((name) => header.names.includes(name));
+  if (ofExchanges) return findExchangeColumns(header);
   const ofPrices = findPositions(header, NAMES);
   const missing = (['date', 'open', 'close'] as const).filter((field) => ofPrices[field] === -1);
   if (missing.length === 0) return ofPrices;
@@ -162,23 +174,31 @@ function findColumns(header: Header): Columns {
   );
 }
 
+/** With the columns of splits, it is one of exchanges all the same. */
+function findExchangeColumns(header: Header): Columns {
+  const columns = findPositions(header, NAMES_OF_EXCHANGES);
+  const missing = (['symbol', 'date'] as const).filter((field) => columns[field] === -1);
+  if (missing.length === 0) return columns;
+  throw invalidFile(
+    `as CSV of exchanges its header lacks ${missing.join(', ')}; its columns are ${columnText(header)}`,
+  );
+}
+
 /** The position of each field by the names that it may have; throws where two columns have one. */
-export function findPositions<Name extends string>(
-  { names }: Header,
-  wanted: Record<Name, readonly string[]>,
-): Record<Name, number> {
-  const entries = Object.entries<readonly string[]>(wanted).map(([field, candidates]) => {
+function findPositions({ names }: Header, wanted: typeof NAMES): Columns {
+  const entries = Object.entries(wanted).map(([field, candidates]) => {
     const name = candidates.find((candidate) => names.includes(candidate));
     const position = name === undefined ? -1 : names.indexOf(name);
     if (name !== undefined && names.lastIndexOf(name) !== position)
       throw invalidFile(`its header has two columns for ${field}`);
     return [field, position];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries) as Columns;
 }
 
 const hasSplits = ({ numerator, denominator }: Columns) => numerator !== -1 && denominator !== -1;
 const hasDividends = ({ dividend }: Columns) => dividend !== -1;
+const hasExchanges = ({ into, remains }: Columns) => into !== -1 || remains !== -1;
 const hasExDate = ({ names }: Header) => names.some((name) => EX_DATES.includes(name));
 
 /** Whether a header has a column that may be the symbol under an unknown name. */
@@ -188,7 +208,7 @@ function hasUnknownColumns({ names }: Header): boolean {
 }
 
 /** The columns as the file spells them. */
-export function columnText({ line, separator }: Header): string {
+function columnText({ line, separator }: Header): string {
   const names = splitRow(line, separator)
     .map((name) => name.trim())
     .join(', ');
@@ -202,10 +222,9 @@ function isDisguised(source: string | undefined): boolean {
 type CsvFormat = Pick<Table, 'format' | 'source'>;
 
 function actionsFormat(columns: Columns): CsvFormat {
-  const what = [
-    ...(hasDividends(columns) ? ['dividends'] : []),
-    ...(hasSplits(columns) ? ['splits'] : []),
-  ];
+  const what = hasExchanges(columns)
+    ? ['exchanges']
+    : compact([hasDividends(columns) && 'dividends', hasSplits(columns) && 'splits']);
   return { format: `CSV of ${what.join(' and ')}`, source: 'csv' };
 }
 
@@ -282,8 +301,9 @@ function parseActions(cells: readonly string[], columns: Columns): Row {
   const factor = cells[columns.factor]?.trim();
   if (factor === undefined) {
     const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
-    const confirmed = cells[columns.confirmed];
-    return { dividend, currency, numerator, denominator, confirmed };
+    const [confirmed, into] = [cells[columns.confirmed], cells[columns.into]];
+    const remains = cells[columns.remains];
+    return { dividend, currency, numerator, denominator, confirmed, into, remains };
   }
   // yfinance writes 0 on days without a split, others 1.
   const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;

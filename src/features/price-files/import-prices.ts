@@ -155,13 +155,12 @@ function describeRows(summary: ImportSummary): string[] {
 function describeActions(summary: ImportSummary): string[] {
   const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
   const { splits, noSplits, exchanges } = summary;
-  const ofThem = `(${formatNumber(changed)} new, changed or removed)`;
+  const counted = exchanges
+    ? plural(exchanges.stored, 'exchange')
+    : (dividends > 0 || splits === 0) && plural(dividends, 'dividend');
   const what = compact([
-    exchanges !== null && `${plural(exchanges.stored, 'exchange')} ${ofThem}`,
-    exchanges !== null &&
-      exchanges.none > 0 &&
-      `${plural(exchanges.none, 'line')} into itself (no exchange)`,
-    (dividends > 0 || (splits === 0 && !exchanges)) && `${plural(dividends, 'dividend')} ${ofThem}`,
+    counted && `${counted} (${formatNumber(changed)} new, changed or removed)`,
+    !!exchanges?.none && `${plural(exchanges.none, 'line')} into itself (no exchange)`,
     splits > 0 && plural(splits - noSplits, 'split'),
     noSplits > 0 && `${plural(noSplits, 'line')} 1:1 (no split)`,
   ]);

@@ -10,13 +10,13 @@ import { interpretPrices, findNights, findDefect, type Interpretation } from './
 import { type Ambiguities, type ImportOptions, storeStaged } from './store-staged.ts';
 import { readHead, readLines } from './lines.ts';
 import { readCsv } from './csv.ts';
-import { importExchanges, namesExchanges } from './exchanges-file.ts';
+import { importExchanges } from './exchanges-file.ts';
 import { readJson } from './json.ts';
 import { toLongRows } from './wide.ts';
 
 /**
- * Imports the rows of a file of prices, dividends, splits or exchanges: reads all of them, refuses those that
- * contradict each other, and stores the others.
+ * Imports the rows of a file of prices, dividends, splits or exchanges: reads all of them, refuses
+ * those that contradict each other, and stores the others.
  */
 
 export type ImportSummary = Awaited<ReturnType<typeof importFile>>;
@@ -136,27 +136,27 @@ function refuseSymbols(
 }
 
 /**
- * Imports the daily bars, the dividends, the splits or the exchanges of one file in short transactions. Bad rows
- * are reported and skipped; a file in no known format, or a compressed one that is torn, throws a
- * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its
- * last complete bar, or ex-date.
+ * Imports the daily bars, the dividends, the splits or the exchanges of one file in short
+ * transactions. Bad rows are reported and skipped; a file in no known format, or a compressed one
+ * that is torn, throws a `ServiceError` and changes nothing. Afterwards, every symbol is covered
+ * from its first to its last complete bar, or ex-date.
  */
 export async function importFile(database: CommandDatabase, path: string, options: ImportOptions) {
   await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
   const lines = await readHead(source);
   const isJson = /^\s*[[{]/.test(lines.first.lines[0] ?? '');
-  const { refused, refuse } = refusalCounter(options);
-  if (!isJson && namesExchanges(lines)) {
-    const stored = await importExchanges(database, lines, { ...options, refuse });
-    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
-    return { format: 'CSV of exchanges', taken: null, ...stored, contradicted: [], refused };
-  }
   const table = isJson
     ? await readJson(lines)
     : readCsv(toLongRows(lines, options.onRefused), path);
   const { hasPrices, format } = table;
   const { clock, as: said = null } = options;
   const today = utcDate(clock());
+  const { refused, refuse } = refusalCounter(options);
+  if (table.hasExchanges) {
+    const stored = await importExchanges(database, table, { ...options, today, refuse });
+    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
+    return { format, taken: null, ...stored, contradicted: [], refused };
+  }
   if (table.source === 'disguise' && (said ?? 'split-adjusted') !== priceMeaning(table.source))
     throw invalidFile(`the prices of a control market are ${priceMeaning(table.source)}`);
   const staging = createStaging(database);

@@ -1,12 +1,6 @@
 import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '#database/database.ts';
 import { type EventLoop, eventLoop } from '#time/event-loop.ts';
-import {
-  addDays,
-  type CalendarDate,
-  type Clock,
-  type DateSpan,
-  timestamp,
-} from '#time/calendar.ts';
+import { addDays, type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
 import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { Progress } from './lines.ts';
 import type { Defect } from '#prices/row.ts';
@@ -81,11 +75,13 @@ export interface ImportOptions {
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
-/** What is stored of a file, with these symbols and dates. */
-export function createProgress(symbols: string[], spans: readonly DateSpan[]) {
-  const dates = spans.flatMap(({ from, to }) => [from, to]).sort();
+/** What is stored of a file, in which these symbols have rows between these dates. */
+export function createProgress(
+  spans: readonly Pick<StagedSymbol, 'symbol' | 'firstDate' | 'lastDate'>[],
+) {
+  const dates = spans.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
   return {
-    symbols,
+    symbols: [...new Set(spans.map(({ symbol }) => symbol))].sort(),
     /** Rows with prices that are now in the database, including those that already were. */
     bars: 0,
     /**
@@ -132,12 +128,7 @@ export async function storeStaged(
   staging: Staging,
   options: StoreOptions,
 ) {
-  const { symbols } = options;
-  const progress = createProgress(
-    symbols.map(({ symbol }) => symbol),
-    symbols.map(({ firstDate: from, lastDate: to }) => ({ from, to })),
-  );
-  progress.dates = staging.dates();
+  const progress = { ...createProgress(options.symbols), dates: staging.dates() };
   await writeInTurns(
     database,
     storeSymbols(database, staging, { ...options, progress }),

@@ -83,16 +83,18 @@ const HELD_OVER = query(
      SELECT 1 ${usedRows('session_prices')}
        AND symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2
        AND (?3 <> 'dividend' OR pays_dividends))
-     AND NOT CASE ?3 WHEN 'split' THEN ${hasBarsSql(adjustedSourcesInSql, '?1')}
-       WHEN 'dividend' THEN ${hasBarsSql(sourcesWithDividendsInSql, '?1')} ELSE FALSE END`,
+     AND NOT (?3 = 'split' AND ${hasBarsSql(adjustedSourcesInSql, '?1')})
+     AND NOT (?3 = 'dividend' AND ${hasBarsSql(sourcesWithDividendsInSql, '?1')})`,
   [flag],
 );
+
+export type Action = 'split' | 'dividend' | 'exchange';
 
 /** Whether a committed model-day held a symbol over a date on which this would have counted. */
 export function wasHeldOver(
   reader: Reader,
   symbol: string,
-  { date, kind }: { date: CalendarDate; kind: 'split' | 'dividend' | 'exchange' },
+  { date, kind }: { date: CalendarDate; kind: Action },
 ): boolean {
   return HELD_OVER.one(reader, symbol, date, kind)[0] === 1;
 }

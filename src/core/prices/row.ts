@@ -6,10 +6,11 @@ import {
   isTooEarly,
 } from '#time/calendar.ts';
 import type { Bar, PriceSource } from '#database/prices.ts';
+import type { Exchange } from '#database/exchanges.ts';
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { quote } from '#text/text.ts';
 import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '#money/money.ts';
-import { MAX_CASH, parseRatio } from './amounts.ts';
+import { MAX_CASH, parseRatio, parseShares } from './amounts.ts';
 
 /** A higher price is a mistake; the database refuses it too. */
 export const MAX_PRICE = 10_000_000;
@@ -22,7 +23,8 @@ export const MAX_VOLUME = 1e15;
  */
 const MAX_OUTSIDE = 0.01;
 /** Dividends and splits are announced weeks ahead, not years. */
-export const MAX_DAYS_AHEAD = 366;
+const MAX_DAYS_AHEAD = 366;
+const MILLIONTHS = 1_000_000;
 const DOLLARS = 'USD';
 /** The currency of the exchanges whose symbols end so. */
 const YUAN = 'CNY';
@@ -100,7 +102,7 @@ export function checkRow(
 }
 
 /** Alpha Vantage ends symbols of Shanghai and Shenzhen with `.SHH` and `.SHZ`, others with `.SH` and `.SZ`. */
-export function readSymbol(text = ''): string | null {
+function readSymbol(text = ''): string | null {
   return normaliseSymbol(text)?.replace(/^(\d{6}\.S)H([HZ])$/, '$1$2') ?? null;
 }
 
@@ -144,7 +146,7 @@ export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
 }
 
 /** Checks the symbol and the date of a row. */
-export function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
+function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
   const symbol = readSymbol(row.symbol);
   if (symbol === null) return refuse('not a ticker symbol', row.symbol);
   const date = trimTime(row.date);
@@ -180,10 +182,7 @@ function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect }
 }
 
 /** Yes as 1, no as 0; null where the row does not say. */
-export function readFlag(
-  row: Row,
-  field: 'confirmed' | 'remains',
-): 0 | 1 | null | { defect: Defect } {
+function readFlag(row: Row, field: 'confirmed' | 'remains'): 0 | 1 | null | { defect: Defect } {
   const text = knownText(row[field]);
   if (text === '') return null;
   if (/^(y|yes|true|1)$/i.test(text)) return 1;
@@ -202,6 +201,57 @@ function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect:
   return cash === 0 && Number(dollars) > 0
     ? refuse('dividend is below 0.000001 dollar', text)
     : { dividend: cash };
+}
+
+/** An exchange, and the line that names it. */
+export interface ExchangeRow extends Exchange {
+  line: number;
+}
+
+/** Checks a row of a file of exchanges, which may be announced, as dividends are. */
+export function checkExchange(
+  row: Row,
+  today: CalendarDate,
+): { exchange: Exchange; defect?: never } | { defect: Defect; exchange?: never } {
+  if (row.defect !== undefined) return { defect: row.defect };
+  const day = checkDay(row);
+  if (day.defect !== undefined) return day;
+  const { symbol, date } = day.bar;
+  if (date > addDays(today, MAX_DAYS_AHEAD)) return refuse('a date more than a year ahead', date);
+  const remains = readFlag(row, 'remains') ?? 0;
+  if (typeof remains === 'object') return remains;
+  const perShare = knownText(row.dividend);
+  const dollars = withoutDollarSign(perShare || '0');
+  const cash = microDollars(dollars);
+  if (cash === null || cash > MAX_CASH) return refuse('cash is not a plausible number', perShare);
+  if (cash / MILLIONTHS !== Number(dollars))
+    return refuse('cash has more than six decimals', perShare);
+  const [name, over, under] = [row.into, row.numerator, row.denominator].map(knownText);
+  const ratio = `${over}:${under}`;
+  if (!name) {
+    if (ratio !== ':') return refuse('numerator or denominator without into', ratio);
+    if (perShare === '')
+      return refuse('incomplete: neither cash nor into; a worthless end says cash 0', symbol);
+    if (remains === 1)
+      return refuse(
+        'cash beside shares that remain is a dividend: import it with ex_date and amount',
+        perShare,
+      );
+    return {
+      exchange: { symbol, date, cash, into: '', numerator: null, denominator: null, remains },
+    };
+  }
+  const into = readSymbol(name);
+  if (into === null) return refuse('into is not a ticker symbol', name);
+  if (!over || !under) return refuse('into without numerator and denominator', ratio);
+  const shares = parseShares(over, under);
+  if (shares === null) return refuse('not a plausible ratio', ratio);
+  if (into === symbol && (shares.numerator !== shares.denominator || cash + remains > 0))
+    return refuse(
+      'an exchange into the symbol itself; 1:1 without cash says that there was none',
+      symbol,
+    );
+  return { exchange: { symbol, date, cash, into, ...shares, remains } };
 }
 
 /**
@@ -227,7 +277,7 @@ function trimTime(text: string | undefined): string | undefined {
 const UNKNOWN = /^(null|none|nan|n\/a|-)$/i;
 
 /** A cell without the blanks around it; empty where it says nothing. */
-export function knownText(cell = ''): string {
+function knownText(cell = ''): string {
   return cell.trim().replace(UNKNOWN, '');
 }
 
@@ -259,7 +309,7 @@ function readPrice(text: string): number | null {
 }
 
 /** `$229.72`, as Nasdaq writes it. */
-export function withoutDollarSign(text: string): string {
+function withoutDollarSign(text: string): string {
   return text.startsWith('$') ? text.slice(1) : text;
 }
 

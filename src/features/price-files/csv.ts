@@ -158,30 +158,21 @@ function readLayout(header: Header, { first }: Lines, path: string) {
  * where they are neither those of prices nor of dividends, splits or exchanges.
  */
 function findColumns(header: Header): Columns {
-  const ofExchanges = ['into', 'remains'].some((name) => header.names.includes(name));
-  if (ofExchanges) return findExchangeColumns(header);
-  const ofPrices = findPositions(header, NAMES);
-  const missing = (['date', 'open', 'close'] as const).filter((field) => ofPrices[field] === -1);
-  if (missing.length === 0) return ofPrices;
-  const others = findPositions(header, NAMES_WITHOUT_PRICES);
-  const hasNoPrices = ofPrices.open === -1 && ofPrices.close === -1 && others.date !== -1;
-  if (hasNoPrices && (hasSplits(others) || (hasDividends(others) && hasExDate(header))))
-    return others;
-  throw invalidFile(
-    `it is not JSON, and as CSV of prices its header lacks ${missing.join(', ')} (dividends need` +
-      ' ex_date and amount, splits date, numerator and denominator, exchanges into or remains);' +
-      ` its columns are ${columnText(header)}`,
-  );
-}
-
-/** With the columns of splits, it is one of exchanges all the same. */
-function findExchangeColumns(header: Header): Columns {
-  const columns = findPositions(header, NAMES_OF_EXCHANGES);
-  const missing = (['symbol', 'date'] as const).filter((field) => columns[field] === -1);
+  const isOfExchanges = ['into', 'remains'].some((name) => header.names.includes(name));
+  const columns = findPositions(header, isOfExchanges ? NAMES_OF_EXCHANGES : NAMES);
+  const needed: ColumnField[] = isOfExchanges ? ['symbol', 'date'] : ['date', 'open', 'close'];
+  const missing = needed.filter((field) => columns[field] === -1);
   if (missing.length === 0) return columns;
-  throw invalidFile(
-    `as CSV of exchanges its header lacks ${missing.join(', ')}; its columns are ${columnText(header)}`,
-  );
+  const others = findPositions(header, NAMES_WITHOUT_PRICES);
+  const hasNoPrices = columns.open === -1 && columns.close === -1 && others.date !== -1;
+  const hasActions = hasSplits(others) || (hasDividends(others) && hasExDate(header));
+  if (hasNoPrices && hasActions && !isOfExchanges) return others;
+  const lacks = `its header lacks ${missing.join(', ')}`;
+  const why = isOfExchanges
+    ? `as CSV of exchanges ${lacks}`
+    : `it is not JSON, and as CSV of prices ${lacks} (dividends need ex_date and amount,` +
+      ' splits date, numerator and denominator, exchanges into or remains)';
+  throw invalidFile(`${why}; its columns are ${columnText(header)}`);
 }
 
 /** The position of each field by the names that it may have; throws where two columns have one. */
@@ -295,19 +286,19 @@ function parseRow(
   return hasActions ? { ...row, ...parseActions(cells, columns) } : row;
 }
 
+const ACTION_FIELDS = [
+  ...(['dividend', 'currency', 'confirmed', 'numerator', 'denominator'] as const),
+  ...(['into', 'remains'] as const),
+];
+
 function parseActions(cells: readonly string[], columns: Columns): Row {
-  const dividend = cells[columns.dividend];
-  const currency = cells[columns.currency];
+  const row: Row = {};
+  for (const field of ACTION_FIELDS) row[field] = cells[columns[field]];
   const factor = cells[columns.factor]?.trim();
-  if (factor === undefined) {
-    const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
-    const [confirmed, into] = [cells[columns.confirmed], cells[columns.into]];
-    const remains = cells[columns.remains];
-    return { dividend, currency, numerator, denominator, confirmed, into, remains };
-  }
+  if (factor === undefined) return row;
   // yfinance writes 0 on days without a split, others 1.
   const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;
-  return { dividend, currency, numerator, denominator: '1' };
+  return { ...row, numerator, denominator: '1' };
 }
 
 /** Lots with decimals as whole shares; other text is left as it is and refused later. */

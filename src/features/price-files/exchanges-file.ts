@@ -1,31 +1,18 @@
-import type { CommandDatabase, Database } from '#database/database.ts';
+import type { CommandDatabase, Reader } from '#database/database.ts';
 import { type Exchange, exchangesOf, storeExchanges } from '#database/exchanges.ts';
-import { microDollars } from '#money/money.ts';
-import { MAX_CASH, parseShares } from '#prices/amounts.ts';
-import {
-  checkDay,
-  type Defect,
-  knownText,
-  MAX_DAYS_AHEAD,
-  readFlag,
-  readSymbol,
-  refuse,
-  type Row,
-  type Table,
-  withoutDollarSign,
-} from '#prices/row.ts';
-import { addDays, type CalendarDate } from '#time/calendar.ts';
+import { checkExchange, type Defect, type ExchangeRow, type Table } from '#prices/row.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import { createProgress, type ImportOptions, writeInTurns } from './store-staged.ts';
 
 /** The rows of a file of exchanges: what becomes of a share on the morning of a date. */
 
-/** A row that was checked; one into the symbol itself says that there was no exchange. */
-interface ExchangeRow extends Exchange {
-  line: number;
-}
+/** The rows of a file by symbol and date; one into the symbol itself says that there was none. */
+type Days = Map<string, ExchangeRow[]>;
 type RefuseRow = (line: number, defect: Defect) => void;
 
-/** Imports the rows, date by date. One that is there twice counts once. */
+const isNone = ({ symbol, into }: Exchange) => symbol === into;
+
+/** Imports the rows, symbol by symbol and date by date. One that is there twice counts once. */
 export async function importExchanges(
   database: CommandDatabase,
   table: Table,
@@ -34,144 +21,65 @@ export async function importExchanges(
   const different = new Map<string, ExchangeRow>();
   for await (const rows of table.rows)
     for (const row of rows) {
-      const { line = 1 } = row;
-      const exchange = row.defect === undefined ? readExchange(row, today) : { defect: row.defect };
-      if ('defect' in exchange) refuse(line, exchange.defect);
-      else different.set(JSON.stringify(exchange), { ...exchange, line });
+      const { exchange, defect } = checkExchange(row, today);
+      if (defect !== undefined) refuse(row.line ?? 1, defect);
+      else different.set(JSON.stringify(exchange), { ...exchange, line: row.line ?? 1 });
     }
+  const days = Map.groupBy(different.values(), ({ symbol, date }) => `${symbol} ${date}`);
+  refuseContradictions(days, refuse);
   const stored: Exchange[] = [];
   let changed = 0;
-  const work = Map.groupBy(different.values(), ({ date }) => date)
-    .values()
-    .map((rows) => {
-      const kept = refuseDefects(database, rows, refuse);
-      changed += storeExchanges(database, kept, 'csv');
-      stored.push(...kept);
+  const work = days.values().map((rows) => {
+    const kept = rows.filter((row) => {
+      const defect = findDefect(database, row, days);
+      if (defect !== null) refuse(row.line, defect);
+      return defect === null;
     });
+    changed += storeExchanges(database, kept, 'csv');
+    stored.push(...kept);
+  });
   await writeInTurns(database, work, time);
   const spans = stored.map(({ symbol, date }) => ({ symbol, firstDate: date, lastDate: date }));
   const none = stored.filter(isNone).length;
   return { ...createProgress(spans), changed, exchanges: { stored: stored.length - none, none } };
 }
 
-const isNone = ({ symbol, into }: Exchange) => symbol === into;
-
-const MILLIONTHS = 1_000_000;
-
-function readExchange(row: Row, today: CalendarDate): Exchange | { defect: Defect } {
-  const day = checkDay(row);
-  if (day.defect !== undefined) return day;
-  const { symbol, date } = day.bar;
-  if (date > addDays(today, MAX_DAYS_AHEAD)) return refuse('a date more than a year ahead', date);
-  const remains = readFlag(row, 'remains') ?? 0;
-  if (typeof remains === 'object') return remains;
-  const perShare = knownText(row.dividend);
-  const dollars = withoutDollarSign(perShare || '0');
-  const cash = microDollars(dollars);
-  if (cash === null || cash > MAX_CASH) return refuse('cash is not a plausible number', perShare);
-  if (cash / MILLIONTHS !== Number(dollars))
-    return refuse('cash has more than six decimals', perShare);
-  const [name, over, under] = [row.into, row.numerator, row.denominator].map(knownText);
-  const ratio = `${over}:${under}`;
-  if (name === '') {
-    if (ratio !== ':') return refuse('numerator or denominator without into', ratio);
-    if (perShare === '')
-      return refuse('incomplete: neither cash nor into; a worthless end says cash 0', symbol);
-    return remains === 0
-      ? { symbol, date, cash, into: '', numerator: null, denominator: null, remains }
-      : refuse(
-          'cash beside shares that remain is a dividend: import it with ex_date and amount',
-          perShare,
-        );
+/** Removes the days whose rows contradict each other, before others are compared with them. */
+function refuseContradictions(days: Days, refuse: RefuseRow): void {
+  const reason =
+    'rows of one symbol and date contradict each other: in what into brings, or whether it remains';
+  for (const [day, rows] of days) {
+    const intos = new Set(rows.map(({ into }) => into));
+    const ways = new Set(rows.map(({ remains }) => remains));
+    const agree = intos.size === rows.length && ways.size === 1 && !rows.some(isNone);
+    if (rows.length === 1 || agree) continue;
+    const value = `${day} on lines ${rows.map(({ line }) => line).join(' and ')}`;
+    for (const { line } of rows) refuse(line, { reason, value });
+    days.delete(day);
   }
-  const into = readSymbol(name);
-  if (into === null) return refuse('into is not a ticker symbol', name);
-  if (!over || !under) return refuse('into without numerator and denominator', ratio);
-  const shares = parseShares(over, under);
-  if (shares === null) return refuse('not a plausible ratio', ratio);
-  const isPlain = shares.numerator === shares.denominator && cash + remains === 0;
-  return into !== symbol || isPlain
-    ? { symbol, date, cash, into, ...shares, remains }
-    : refuse(
-        'an exchange into the symbol itself; 1:1 without cash says that there was none',
-        symbol,
-      );
 }
 
-/** What there is on the date of a row, by symbol: in its file, and stored. */
-interface Day {
-  rows: (symbol: string) => readonly ExchangeRow[];
-  stored: (symbol: string) => readonly Exchange[];
-  /** Stored, and not replaced by the file. */
-  kept: (symbol: string) => readonly Exchange[];
-}
-type FindDefect = (row: ExchangeRow, day: Day) => Defect | null;
-
-/** Returns the rows of a date that can be together, and beside what is stored. */
-function refuseDefects(
-  database: Database,
-  all: readonly ExchangeRow[],
-  report: RefuseRow,
-): ExchangeRow[] {
-  let left = [...all];
-  for (const findDefect of [findContradiction, findSecondEnd, findCircle]) {
-    const bySymbol = Map.groupBy(left, ({ symbol }) => symbol);
-    const rows = (symbol: string) => bySymbol.get(symbol) ?? [];
-    const stored = (symbol: string) =>
-      exchangesOf(database, symbol).filter(({ date }) => date === all[0]?.date);
-    const kept = (symbol: string) =>
-      stored(symbol).filter((old) => !rows(symbol).some((row) => isReplaced(old, row)));
-    left = left.filter((row) => {
-      const defect = findDefect(row, { rows, stored, kept });
-      if (defect !== null) report(row.line, defect);
-      return defect === null;
-    });
-  }
-  return left;
-}
-
-/** Of one symbol. */
-const isReplaced = (old: Exchange, row: Exchange) => isNone(row) || old.into === row.into;
-
-const findContradiction: FindDefect = ({ symbol, date }, { rows }) => {
-  const own = rows(symbol);
-  const intos = new Set(own.map(({ into }) => into));
-  const doesRemain = new Set(own.map(({ remains }) => remains));
-  const isOnly = own.length === 1;
-  if (isOnly || (intos.size === own.length && doesRemain.size === 1 && !intos.has(symbol)))
-    return null;
-  return {
-    reason:
-      'rows of one symbol and date contradict each other: in what into brings, or whether it remains',
-    value: `${symbol} ${date} on lines ${own.map(({ line }) => line).join(' and ')}`,
-  };
-};
-
-/** Beside another exchange that is stored, only spin-offs can be. */
-const findSecondEnd: FindDefect = (row, { stored, kept }) => {
-  const { symbol, date, remains } = row;
-  const [old] = kept(symbol);
-  const isSpinOff = old?.remains === 1 && remains === 1;
-  if (old === undefined || isSpinOff || stored(symbol).some((own) => isReplaced(own, row)))
-    return null;
-  return {
-    reason:
+/** Why a row cannot be beside the others of its date in the file and what is stored, or null. */
+function findDefect(reader: Reader, row: ExchangeRow, days: Days): Defect | null {
+  const { symbol, date, into, remains } = row;
+  const rowsOf = (own: string) => days.get(`${own} ${date}`) ?? [];
+  const storedOf = (own: string) => exchangesOf(reader, own).filter((old) => old.date === date);
+  const keptOf = (own: string) =>
+    storedOf(own).filter(
+      (old) => !rowsOf(own).some((next) => isNone(next) || next.into === old.into),
+    );
+  const [other] = keptOf(symbol);
+  const isSecondEnd = other !== undefined && other.remains + remains < 2;
+  if (isSecondEnd && storedOf(symbol).every((old) => old.into !== into)) {
+    const reason =
       'another exchange of this symbol and date is stored, which a file with both keeps and a file with ' +
-      `${symbol},${date},,${symbol},1,1, takes back`,
-    value: `${date} ${symbol} into ${old.into || 'cash'}`,
-  };
-};
-
-const findCircle: FindDefect = (row, { rows, kept }) => {
-  const { symbol, date, into } = row;
+      `${symbol},${date},,${symbol},1,1, takes back`;
+    return { reason, value: `${date} ${symbol} into ${other.into || 'cash'}` };
+  }
   // What follows from the row, from one share to the next.
   const reached = new Set(isNone(row) ? [] : [into]);
-  for (const next of reached)
-    for (const { into } of [...kept(next), ...rows(next)]) reached.add(into);
-  return reached.has(symbol)
-    ? {
-        reason: 'a circle of exchanges on one date',
-        value: `${date} ${symbol} into ${[...reached].filter(Boolean).join(', ')}`,
-      }
-    : null;
-};
+  for (const own of reached)
+    for (const next of [...keptOf(own), ...rowsOf(own)]) reached.add(next.into);
+  const value = `${date} ${symbol} into ${[...reached].filter(Boolean).join(', ')}`;
+  return reached.has(symbol) ? { reason: 'a circle of exchanges on one date', value } : null;
+}

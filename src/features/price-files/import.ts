@@ -148,15 +148,23 @@ export async function importFile(database: CommandDatabase, path: string, option
   const table = isJson
     ? await readJson(lines)
     : readCsv(toLongRows(lines, options.onRefused), path);
-  const { hasPrices, format } = table;
-  const { clock, as: said = null } = options;
-  const today = utcDate(clock());
+  /** How many rows were refused, by reason. */
   const { refused, refuse } = refusalCounter(options);
-  if (table.hasExchanges) {
-    const stored = await importExchanges(database, table, { ...options, today, refuse });
-    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
-    return { format, taken: null, ...stored, contradicted: [], refused };
-  }
+  const importRows = table.hasExchanges ? importExchanges : importStaged;
+  const today = utcDate(options.clock());
+  const imported = await importRows(database, table, { ...options, today, refuse });
+  if (imported.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
+  return { format: table.format, ...imported, refused };
+}
+
+/** Imports rows of bars, dividends and splits, of which only all together say what they are. */
+async function importStaged(
+  database: CommandDatabase,
+  table: Table,
+  options: ImportOptions & { today: CalendarDate; refuse: Refuse },
+) {
+  const { as: said = null, today, refuse } = options;
+  const { hasPrices } = table;
   if (table.source === 'disguise' && (said ?? 'split-adjusted') !== priceMeaning(table.source))
     throw invalidFile(`the prices of a control market are ${priceMeaning(table.source)}`);
   const staging = createStaging(database);
@@ -168,24 +176,12 @@ export async function importFile(database: CommandDatabase, path: string, option
       : { taken: null, symbols: staging.symbols() };
     const stored = await storeStaged(database, staging, {
       ...options,
-      today,
       symbols,
       source: taken?.source ?? table.source ?? 'csv',
       hasPrices,
       doubts,
     });
-    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
-    const contradicted = contradictedSplits(database, stored.symbols);
-    return {
-      format,
-      /** What the prices were taken for; null of a file without prices. */
-      taken,
-      ...stored,
-      /** The splits that the stored prices of the file's symbols contradict. */
-      contradicted,
-      /** How many rows were refused, by reason. */
-      refused,
-    };
+    return { ...stored, taken, contradicted: contradictedSplits(database, stored.symbols) };
   } finally {
     staging.close();
   }

@@ -4,7 +4,11 @@ import { addDays, type CalendarDate, type Clock, timestamp } from '#time/calenda
 import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { Progress } from './lines.ts';
 import type { Defect } from '#prices/row.ts';
-import { storeDividends, storeSplitSpans } from '#database/splits-and-dividends.ts';
+import {
+  type ContradictedSplit,
+  storeDividends,
+  storeSplitSpans,
+} from '#database/splits-and-dividends.ts';
 import {
   addCoverage,
   dropSyntheticPrices,
@@ -12,6 +16,7 @@ import {
   spanWithout,
   storeStagedBars,
 } from '#database/prices.ts';
+import type { Interpretation } from './meaning.ts';
 import type { StagedSymbol, Staging } from './staging-queries.ts';
 
 /**
@@ -82,6 +87,10 @@ export function createProgress(
   const dates = spans.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
   return {
     symbols: [...new Set(spans.map(({ symbol }) => symbol))].sort(),
+    /** What the prices were taken for; null of a file without prices. */
+    taken: null as Interpretation | null,
+    /** The splits that the stored prices of the file's symbols contradict. */
+    contradicted: [] as ContradictedSplit[],
     /** Rows with prices that are now in the database, including those that already were. */
     bars: 0,
     /**

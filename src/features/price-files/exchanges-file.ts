@@ -1,7 +1,9 @@
 import type { CommandDatabase, Reader } from '#database/database.ts';
 import { type Exchange, exchangesOf, storeExchanges } from '#database/exchanges.ts';
+import { latestPrices } from '#database/price-writes.ts';
+import { type Dividend, dividendsBetween } from '#database/splits-and-dividends.ts';
 import { checkExchange, type Defect, type ExchangeRow, type Table } from '#prices/row.ts';
-import type { CalendarDate } from '#time/calendar.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
 import { createProgress, type ImportOptions, writeInTurns } from './store-staged.ts';
 
 /** The rows of a file of exchanges: what becomes of a share on the morning of a date. */
@@ -28,6 +30,7 @@ export async function importExchanges(
   const days = Map.groupBy(different.values(), ({ symbol, date }) => `${symbol} ${date}`);
   refuseContradictions(days, refuse);
   const stored: Exchange[] = [];
+  const paidTwice: Dividend[] = [];
   let changed = 0;
   const work = days.values().map((rows) => {
     const kept = rows.filter((row) => {
@@ -37,11 +40,16 @@ export async function importExchanges(
     });
     changed += storeExchanges(database, kept, 'csv');
     stored.push(...kept);
+    const [first] = kept;
+    if (first === undefined || isNone(first)) return;
+    const morning = { after: addDays(first.date, -1), upTo: first.date };
+    paidTwice.push(...dividendsBetween(latestPrices(database), [first.symbol], morning));
   });
   await writeInTurns(database, work, time);
   const spans = stored.map(({ symbol, date }) => ({ symbol, firstDate: date, lastDate: date }));
   const none = stored.filter(isNone).length;
-  return { ...createProgress(spans), changed, exchanges: { stored: stored.length - none, none } };
+  const exchanges = { stored: stored.length - none, none };
+  return { ...createProgress(spans), changed, exchanges, paidTwice };
 }
 
 /** Removes the days whose rows contradict each other, before others are compared with them. */

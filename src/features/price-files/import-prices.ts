@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
+import type { Dividend } from '#database/splits-and-dividends.ts';
 import { largeDividends, type Suspicion } from '#prices/suspected.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
@@ -172,7 +173,16 @@ function describeActions(summary: ImportSummary): string[] {
     unknown.length > 0 &&
       `  dividends are unknown on ${plural(unknown.length, 'ex-date')} whose rows were refused:` +
         ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
+    ...summary.paidTwice.map(paidTwiceWarning),
   ]);
+}
+
+function paidTwiceWarning({ symbol, exDate, cash }: Dividend): string {
+  return (
+    `  warning: ${symbol} also has a dividend of ${cash / 1_000_000} per share on ${exDate}, and is paid twice if that` +
+    ` is this exchange; then write dividends.csv with the header symbol,ex_date,amount and the line ${symbol},${exDate},0` +
+    ' and run import-prices dividends.csv'
+  );
 }
 
 function describePrices(summary: ImportSummary): string[] {

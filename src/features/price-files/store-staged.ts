@@ -6,6 +6,7 @@ import type { Progress } from './lines.ts';
 import type { Defect } from '#prices/row.ts';
 import {
   type ContradictedSplit,
+  type Dividend,
   storeDividends,
   storeSplitSpans,
 } from '#database/splits-and-dividends.ts';
@@ -109,6 +110,8 @@ export function createProgress(
     noSplits: 0,
     /** Of a file of exchanges, how many lines said that there was one, and that there was none. */
     exchanges: null as { stored: number; none: number } | null,
+    /** Dividends that are paid on the morning of one of them, and of its share. */
+    paidTwice: [] as Dividend[],
     /** Symbols whose dividends are not known to be complete, because rows were refused. */
     incomplete: 0,
     /** Dates of refused rows between the known ones of a symbol, as `AAPL 2024-05-10`. */

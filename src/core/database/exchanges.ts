@@ -94,13 +94,13 @@ export const formerNames = reads(
 /** One to store. */
 export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 
-/** The exchanges of a symbol, whatever their dates. */
-export const exchangesOf = reads(
+/** The exchanges of a symbol on a date. */
+export const exchangesOn = reads(
   'all',
   `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains
-   FROM exchanges WHERE symbol = ? ORDER BY date`,
+   FROM exchanges WHERE symbol = ? AND date = ?`,
   EXCHANGE_COLUMNS,
-  (symbol: string) => [symbol],
+  (symbol: string, date: CalendarDate) => [symbol, date],
 );
 
 const UPSERT = `

@@ -1,5 +1,5 @@
 import type { CommandDatabase, Reader } from '#database/database.ts';
-import { type Exchange, exchangesOf, storeExchanges } from '#database/exchanges.ts';
+import { type Exchange, exchangesOn, storeExchanges } from '#database/exchanges.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import { type Dividend, dividendsBetween } from '#database/splits-and-dividends.ts';
 import { checkExchange, type Defect, type ExchangeRow, type Table } from '#prices/row.ts';
@@ -71,7 +71,7 @@ function refuseContradictions(days: Days, refuse: RefuseRow): void {
 function findDefect(reader: Reader, row: ExchangeRow, days: Days): Defect | null {
   const { symbol, date, into, remains } = row;
   const rowsOf = (own: string) => days.get(`${own} ${date}`) ?? [];
-  const storedOf = (own: string) => exchangesOf(reader, own).filter((old) => old.date === date);
+  const storedOf = (own: string) => exchangesOn(reader, own, date);
   const keptOf = (own: string) =>
     storedOf(own).filter(
       (old) => !rowsOf(own).some((next) => isNone(next) || next.into === old.into),

@@ -7,19 +7,14 @@ import { withSnapshot } from '#database/snapshot.ts';
 import { joinRows } from '#verify/books.ts';
 import { withTemporaryFolder } from '#database/storage/files.ts';
 import { type StoredBar, storedBars } from '#database/prices.ts';
-import { exchangesOf } from '#database/exchanges.ts';
 import { compact, list } from '#text/sentences.ts';
-import { listDividends, storedSplits } from '#database/splits-and-dividends.ts';
+import { storedSplits } from '#database/splits-and-dividends.ts';
 import {
   type Action,
-  type UsedDividend,
-  type UsedExchange,
-  usedExchanges,
-  type UsedSplit,
-  usedDividends,
+  storedActions,
+  usedActions,
   usedPrices,
   usedSpans,
-  usedSplits,
   wasHeldOver,
 } from './used-price-queries.ts';
 
@@ -66,25 +61,25 @@ function spansOf(reader: Reader): Map<string, DateSpan> {
 const FIELDS = ['open', 'high', 'low', 'close'] as const;
 
 /** What one side knows of a symbol on a date. */
-interface Fact {
-  symbol: string;
-  date: CalendarDate;
-  kind: (typeof FIELDS)[number] | Action;
+interface Fact extends Pick<Action, 'symbol' | 'date'> {
+  kind: (typeof FIELDS)[number] | Action['kind'];
   /** What an exchange brings: it is told from others of the same date by that. */
-  into?: string;
+  into?: Action['into'];
   value: number;
   /** As a sentence shows it. */
   text: string;
-  /** Of a dividend. */
   basis?: string;
 }
 
-const nameOf = ({ kind, into }: Fact) => (into === undefined ? kind : `${kind} into ${into}`);
+const nameOf = ({ kind, into = null }: Fact) =>
+  into === null ? kind : `${kind} into ${into || 'cash'}`;
 const keyOf = (fact: Fact) => `${nameOf(fact)} ${fact.date}`;
 
-function isAction(kind: Fact['kind']): kind is Action {
+function isAction(kind: Fact['kind']): kind is Action['kind'] {
   return !FIELDS.some((field) => field === kind);
 }
+
+const bySymbol = (facts: readonly Fact[]) => Map.groupBy(facts, ({ symbol }) => symbol);
 
 /**
  * Every value that both have, whatever its date: a model may have read it. A bar that only one of
@@ -95,29 +90,22 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
   const counts = { open: 0, high: 0, low: 0, close: 0, split: 0, dividend: 0, exchange: 0 };
   /** A sentence each, by symbol and date. */
   const differences: string[] = [];
-  const usedFacts = [
-    ...usedPrices(reader).map((own) => priceFact(own, own.kind, own.price)),
-    ...usedSplits(reader).map(splitFact),
-    ...usedDividends(reader).map((own) => dividendFact(own, reader)),
-    ...usedExchanges(reader).map(exchangeFact),
-  ];
-  const used = Map.groupBy(usedFacts, ({ symbol }) => symbol);
+  const actionFacts = (actions: readonly Action[]) =>
+    actions.map((action) => actionFact(action, reader));
+  const pricesUsed = usedPrices(reader).map((own) => priceFact(own, own.kind, own.price));
+  const used = bySymbol([...pricesUsed, ...actionFacts(usedActions(reader))]);
+  const given = bySymbol(actionFacts(storedActions(yours)));
   for (const [symbol, { from, to }] of spansOf(reader)) {
     const say = (date: CalendarDate, words: string) =>
       differences.push(`${symbol} ${date}: ${words}`);
     const [here, there] = [storedBars(reader, symbol, { to }), storedBars(yours, symbol, { to })];
     const [meaning, other] = [meaningOf(here), meaningOf(there)];
     if (meaning !== other && here.length > 0 && there.length > 0 && !untold.has(symbol)) {
-      const given = `${meaning} prices in the database, ${other} ones in your files`;
-      say(from, `${given}; give files of the same, or say what they are with --as`);
+      const both = `${meaning} prices in the database, ${other} ones in your files`;
+      say(from, `${both}; give files of the same, or say what they are with --as`);
       continue;
     }
-    const theirs = [
-      ...barFacts(symbol, there),
-      ...storedSplits(yours, symbol).map(splitFact),
-      ...listDividends(yours, [symbol]).map((own) => dividendFact(own, reader)),
-      ...exchangesOf(yours, symbol).map(exchangeFact),
-    ];
+    const theirs = [...barFacts(symbol, there), ...(given.get(symbol) ?? [])];
     const ours = [...barFacts(symbol, here), ...(used.get(symbol) ?? [])];
     // A price that the ledger used is that of the bar, unless that has changed since.
     const different = new Map(ours.map((fact) => [`${keyOf(fact)} ${fact.text}`, fact]));
@@ -155,10 +143,12 @@ function meaningOf(bars: readonly StoredBar[]): string {
   return bars.some(({ adjusted }) => adjusted === 1) ? 'split-adjusted' : 'raw';
 }
 
-type Day = Pick<Fact, 'symbol' | 'date'>;
-
 /** `units` are of 1/10000 dollar, as the ledger counts. */
-function priceFact({ symbol, date }: Day, kind: Fact['kind'], units: number): Fact {
+function priceFact(
+  { symbol, date }: Pick<Fact, 'symbol' | 'date'>,
+  kind: Fact['kind'],
+  units: number,
+): Fact {
   return { symbol, date, kind, value: units, text: (units / UNITS_PER_DOLLAR).toFixed(4) };
 }
 
@@ -171,26 +161,17 @@ function barFacts(symbol: string, bars: readonly StoredBar[]): Fact[] {
   );
 }
 
-function splitFact({ symbol, date, numerator, denominator }: UsedSplit): Fact {
-  const [value, text] = [numerator / denominator, `${numerator}:${denominator}`];
-  return { symbol, date, kind: 'split', value, text };
-}
-
-function exchangeFact({ symbol, date, into, cash, ...shares }: UsedExchange): Fact {
+/** A dividend per share of today counts as it was paid at the time, before the splits since. */
+function actionFact(action: Action, reader: Reader): Fact {
+  const { symbol, date, kind, basis, ratio, remains } = action;
+  const splits = basis === 'split_adjusted' ? storedSplits(reader, symbol) : [];
+  const since = splits.filter((split) => split.date >= date);
+  const value = since.reduce((sum, own) => (sum * own.numerator) / own.denominator, action.value);
   const parts = compact([
-    cash > 0 && `${cash / MILLIONTHS} in cash`,
-    into !== '' && `${shares.numerator}:${shares.denominator}`,
-    shares.remains === 1 && 'beside the old share',
+    kind === 'dividend' && `${value / MILLIONTHS}`,
+    kind === 'exchange' && value > 0 && `${value / MILLIONTHS} in cash`,
+    ratio ?? false,
+    remains === 1 && 'beside the old share',
   ]);
-  const text = list(parts) || 'worthless';
-  return { symbol, date, kind: 'exchange', into: into || 'cash', value: 0, text };
-}
-
-/** What was paid at the time: an amount per share of today is converted by the splits since. */
-function dividendFact({ symbol, exDate, cash, basis }: UsedDividend, reader: Reader): Fact {
-  const splits = basis === 'as_paid' ? [] : storedSplits(reader, symbol);
-  const since = splits.filter(({ date }) => date >= exDate);
-  const value = since.reduce((sum, split) => (sum * split.numerator) / split.denominator, cash);
-  const text = String(value / MILLIONTHS);
-  return { symbol, date: exDate, kind: 'dividend', value, text, basis };
+  return { ...action, value, text: list(parts) || 'worthless' };
 }

@@ -125,7 +125,7 @@ for (const { row, eve, amount, after, expected } of cases)
     assert.deepEqual(ledgerOf(service.database, 'a'), ledger([bought, ...lines].join('\n')));
   });
 
-test('an exchange that stands beside a dividend of its date is warned of, until that is taken back', async () => {
+test('an import warns of an exchange with a dividend of the same date, until that is taken back', async () => {
   const exchanges = `${HEADER}\nGE,2024-04-02,,GEV,1,4,yes\nGE,2024-04-02,,GEX,1,9,yes\nFB,2022-06-09,,FB,1,1,\nSIVB,2023-03-28,0,,,,\n`;
   const { stdout } = await importInto(temporaryFolder(), {
     'dividends.csv':
@@ -139,9 +139,8 @@ test('an exchange that stands beside a dividend of its date is warned of, until 
     ([all, file]) => file ?? all,
   );
   const warning =
-    '  warning: GE also has a dividend of 36.25 per share on 2024-04-02, and is paid twice if that is this exchange;' +
-    ' then write dividends.csv with the header symbol,ex_date,amount and the line GE,2024-04-02,0' +
-    ' and run import-prices dividends.csv';
+    '  warning: GE has a dividend of 36.25 per share on 2024-04-02 too; if it is this exchange, it counts twice:' +
+    ' import a dividends.csv with the header symbol,ex_date,amount and the line GE,2024-04-02,0';
   assert.deepEqual(warnings, [
     'dividends',
     'exchanges',

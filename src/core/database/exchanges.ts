@@ -1,4 +1,5 @@
 import type { CalendarDate } from '#time/calendar.ts';
+import { exchanges } from '#database/schema/price-tables.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
 import { barsAt, exchangesAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
@@ -103,13 +104,14 @@ export const exchangesOn = reads(
   (symbol: string, date: CalendarDate) => [symbol, date],
 );
 
+const AMOUNTS = exchanges.values.join(', ');
+const NEW_AMOUNTS = exchanges.values.map((name) => `excluded.${name}`).join(', ');
 const UPSERT = `
-  INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)
+  INSERT INTO exchanges (symbol, date, into_symbol, ${AMOUNTS}, source, written)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, date, into_symbol) DO UPDATE SET cash_e6 = excluded.cash_e6, numerator = excluded.numerator,
-    denominator = excluded.denominator, remains = excluded.remains, source = excluded.source, written = excluded.written
-  WHERE cash_e6 <> excluded.cash_e6 OR numerator IS NOT excluded.numerator OR denominator IS NOT excluded.denominator
-    OR remains <> excluded.remains`;
+  ON CONFLICT (symbol, date, into_symbol) DO UPDATE SET source = excluded.source, written = excluded.written,
+    (${AMOUNTS}) = (${NEW_AMOUNTS})
+  WHERE (${AMOUNTS}) IS NOT (${NEW_AMOUNTS})`;
 
 /**
  * Stores exchanges within the caller's transaction. One into the symbol itself says that there was
@@ -117,14 +119,14 @@ const UPSERT = `
  */
 export function storeExchanges(
   database: Database,
-  exchanges: readonly Exchange[],
+  all: readonly Exchange[],
   source: string,
 ): number {
   const number = nextWrite(database);
   const remove = database.statement('DELETE FROM exchanges WHERE symbol = ? AND date = ?');
   const upsert = database.statement(UPSERT);
   let changed = 0;
-  for (const { symbol, date, into, cash, numerator, denominator, remains } of exchanges) {
+  for (const { symbol, date, into, cash, numerator, denominator, remains } of all) {
     const values = [into, cash, numerator, denominator, remains, source, number];
     const { changes } =
       into === symbol ? remove.run(symbol, date) : upsert.run(symbol, date, ...values);

@@ -75,7 +75,7 @@ export interface Row extends Partial<Record<Field, string | undefined>> {
 export interface Table {
   format: string;
   hasPrices: boolean;
-  hasExchanges?: boolean;
+  hasExchanges?: boolean | undefined;
   /** The source of what it has; null where the format does not tell what its prices are. */
   source: PriceSource | null;
   /**
@@ -203,16 +203,8 @@ function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect:
     : { dividend: cash };
 }
 
-/** An exchange, and the line that names it. */
-export interface ExchangeRow extends Exchange {
-  line: number;
-}
-
 /** Checks a row of a file of exchanges, which may be announced, as dividends are. */
-export function checkExchange(
-  row: Row,
-  today: CalendarDate,
-): { exchange: Exchange; defect?: never } | { defect: Defect; exchange?: never } {
+export function checkExchange(row: Row, today: CalendarDate): Exchange | { defect: Defect } {
   if (row.defect !== undefined) return { defect: row.defect };
   const day = checkDay(row);
   if (day.defect !== undefined) return day;
@@ -237,21 +229,19 @@ export function checkExchange(
         'cash beside shares that remain is a dividend: import it with ex_date and amount',
         perShare,
       );
-    return {
-      exchange: { symbol, date, cash, into: '', numerator: null, denominator: null, remains },
-    };
+    return { symbol, date, cash, into: '', numerator: null, denominator: null, remains };
   }
   const into = readSymbol(name);
   if (into === null) return refuse('into is not a ticker symbol', name);
   if (!over || !under) return refuse('into without numerator and denominator', ratio);
   const shares = parseShares(over, under);
   if (shares === null) return refuse('not a plausible ratio', ratio);
-  if (into === symbol && (shares.numerator !== shares.denominator || cash + remains > 0))
+  if (into === symbol && (shares.numerator !== shares.denominator || cash > 0 || remains === 1))
     return refuse(
       'an exchange into the symbol itself; 1:1 without cash says that there was none',
       symbol,
     );
-  return { exchange: { symbol, date, cash, into, ...shares, remains } };
+  return { symbol, date, cash, into, ...shares, remains };
 }
 
 /**

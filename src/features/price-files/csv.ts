@@ -112,13 +112,13 @@ type Layout = ReturnType<typeof readLayout>;
 export function readCsv(lines: Lines, path: string): Table {
   const header = takeHeader(lines);
   const layout = readLayout(header, lines, path);
-  const { format, source, hasPrices, columns } = layout;
+  const { format, source, hasPrices, hasExchanges, columns } = layout;
   const mayHideSymbol = hasPrices && columns.symbol === -1 && hasUnknownColumns(header);
   return {
     format,
     source,
     hasPrices,
-    hasExchanges: hasExchanges(columns),
+    hasExchanges,
     header: { columns: columnText(header), mayHideSymbol },
     rows: parseRows(lines, layout),
   };
@@ -189,7 +189,6 @@ function findPositions({ names }: Header, wanted: typeof NAMES): Columns {
 
 const hasSplits = ({ numerator, denominator }: Columns) => numerator !== -1 && denominator !== -1;
 const hasDividends = ({ dividend }: Columns) => dividend !== -1;
-const hasExchanges = ({ into, remains }: Columns) => into !== -1 || remains !== -1;
 const hasExDate = ({ names }: Header) => names.some((name) => EX_DATES.includes(name));
 
 /** Whether a header has a column that may be the symbol under an unknown name. */
@@ -210,13 +209,14 @@ function isDisguised(source: string | undefined): boolean {
   return source?.trim() === DISGUISE;
 }
 
-type CsvFormat = Pick<Table, 'format' | 'source'>;
+type CsvFormat = Pick<Table, 'format' | 'source' | 'hasExchanges'>;
 
 function actionsFormat(columns: Columns): CsvFormat {
-  const what = hasExchanges(columns)
+  const hasExchanges = columns.into !== -1 || columns.remains !== -1;
+  const what = hasExchanges
     ? ['exchanges']
     : compact([hasDividends(columns) && 'dividends', hasSplits(columns) && 'splits']);
-  return { format: `CSV of ${what.join(' and ')}`, source: 'csv' };
+  return { format: `CSV of ${what.join(' and ')}`, source: 'csv', hasExchanges };
 }
 
 /** The formats whose prices mean one thing, by columns that no other has. */

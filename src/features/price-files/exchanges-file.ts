@@ -2,15 +2,16 @@ import type { CommandDatabase, Reader } from '#database/database.ts';
 import { type Exchange, exchangesOn, storeExchanges } from '#database/exchanges.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import { type Dividend, dividendsBetween } from '#database/splits-and-dividends.ts';
-import { checkExchange, type Defect, type ExchangeRow, type Table } from '#prices/row.ts';
-import { addDays, type CalendarDate } from '#time/calendar.ts';
-import { createProgress, type ImportOptions, writeInTurns } from './store-staged.ts';
+import { checkExchange, type Defect, type Table } from '#prices/row.ts';
+import { addDays } from '#time/calendar.ts';
+import { createProgress, type Refuse, type RowOptions, writeInTurns } from './store-staged.ts';
 
 /** The rows of a file of exchanges: what becomes of a share on the morning of a date. */
 
-/** The rows of a file by symbol and date; one into the symbol itself says that there was none. */
+/** One into the symbol itself says that there was none. */
+type ExchangeRow = Exchange & { line: number };
+/** The rows of a file by symbol and date. */
 type Days = Map<string, ExchangeRow[]>;
-type RefuseRow = (line: number, defect: Defect) => void;
 
 const isNone = ({ symbol, into }: Exchange) => symbol === into;
 
@@ -18,14 +19,15 @@ const isNone = ({ symbol, into }: Exchange) => symbol === into;
 export async function importExchanges(
   database: CommandDatabase,
   table: Table,
-  { refuse, today, time }: ImportOptions & { refuse: RefuseRow; today: CalendarDate },
+  { refuse, today, time }: RowOptions,
 ) {
   const different = new Map<string, ExchangeRow>();
   for await (const rows of table.rows)
     for (const row of rows) {
-      const { exchange, defect } = checkExchange(row, today);
-      if (defect !== undefined) refuse(row.line ?? 1, defect);
-      else different.set(JSON.stringify(exchange), { ...exchange, line: row.line ?? 1 });
+      const { line = 1 } = row;
+      const exchange = checkExchange(row, today);
+      if ('defect' in exchange) refuse(line, exchange.defect);
+      else different.set(JSON.stringify(exchange), { ...exchange, line });
     }
   const days = Map.groupBy(different.values(), ({ symbol, date }) => `${symbol} ${date}`);
   refuseContradictions(days, refuse);
@@ -49,11 +51,12 @@ export async function importExchanges(
   const spans = stored.map(({ symbol, date }) => ({ symbol, firstDate: date, lastDate: date }));
   const none = stored.filter(isNone).length;
   const exchanges = { stored: stored.length - none, none };
-  return { ...createProgress(spans), changed, exchanges, paidTwice };
+  const progress = { ...createProgress(spans), changed, exchanges, paidTwice };
+  return { ...progress, taken: null, contradicted: [] };
 }
 
 /** Removes the days whose rows contradict each other, before others are compared with them. */
-function refuseContradictions(days: Days, refuse: RefuseRow): void {
+function refuseContradictions(days: Days, refuse: Refuse): void {
   const reason =
     'rows of one symbol and date contradict each other: in what into brings, or whether it remains';
   for (const [day, rows] of days) {
@@ -77,7 +80,7 @@ function findDefect(reader: Reader, row: ExchangeRow, days: Days): Defect | null
       (old) => !rowsOf(own).some((next) => isNone(next) || next.into === old.into),
     );
   const [other] = keptOf(symbol);
-  const isSecondEnd = other !== undefined && other.remains + remains < 2;
+  const isSecondEnd = other !== undefined && !(other.remains && remains);
   if (isSecondEnd && storedOf(symbol).every((old) => old.into !== into)) {
     const reason =
       'another exchange of this symbol and date is stored, which a file with both keeps and a file with ' +

@@ -179,9 +179,8 @@ function describeActions(summary: ImportSummary): string[] {
 
 function paidTwiceWarning({ symbol, exDate, cash }: Dividend): string {
   return (
-    `  warning: ${symbol} also has a dividend of ${cash / 1_000_000} per share on ${exDate}, and is paid twice if that` +
-    ` is this exchange; then write dividends.csv with the header symbol,ex_date,amount and the line ${symbol},${exDate},0` +
-    ' and run import-prices dividends.csv'
+    `  warning: ${symbol} has a dividend of ${cash / 1_000_000} per share on ${exDate} too; if it is this exchange, it counts` +
+    ` twice: import a dividends.csv with the header symbol,ex_date,amount and the line ${symbol},${exDate},0`
   );
 }
 

@@ -1,4 +1,4 @@
-import { utcDate, type CalendarDate } from '#time/calendar.ts';
+import { utcDate } from '#time/calendar.ts';
 import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '#database/database.ts';
 import { contradictedSplits } from '#database/splits-and-dividends.ts';
@@ -7,7 +7,13 @@ import { type StagedRow, checkRow, parseDay, type Defect, type Table } from '#pr
 import { MAX_CASH } from '#prices/amounts.ts';
 import { invalidFile } from '#domain/service-error.ts';
 import { interpretPrices, findNights, findDefect, type Interpretation } from './meaning.ts';
-import { type Ambiguities, type ImportOptions, storeStaged } from './store-staged.ts';
+import {
+  type Ambiguities,
+  type ImportOptions,
+  type Refuse,
+  type RowOptions,
+  storeStaged,
+} from './store-staged.ts';
 import { readHead, readLines } from './lines.ts';
 import { readCsv } from './csv.ts';
 import { importExchanges } from './exchanges-file.ts';
@@ -20,8 +26,6 @@ import { toLongRows } from './wide.ts';
  */
 
 export type ImportSummary = Awaited<ReturnType<typeof importFile>>;
-
-type Refuse = (line: number, defect: Defect, rows?: number) => void;
 
 /** What reports refused rows and counts them by reason. */
 export function refusalCounter({ onRefused }: ImportOptions) {
@@ -37,7 +41,7 @@ export function refusalCounter({ onRefused }: ImportOptions) {
 async function stageRows(
   { hasPrices, rows: batches }: Table,
   staging: Staging,
-  { refuse, today }: { refuse: Refuse; today: CalendarDate },
+  { refuse, today }: RowOptions,
 ): Promise<Ambiguities> {
   const doubts: Ambiguities = { all: false, symbols: new Set(), dates: new Map() };
   const days = new Map<string, StagedRow>();
@@ -158,18 +162,14 @@ export async function importFile(database: CommandDatabase, path: string, option
 }
 
 /** Imports rows of bars, dividends and splits, of which only all together say what they are. */
-async function importStaged(
-  database: CommandDatabase,
-  table: Table,
-  options: ImportOptions & { today: CalendarDate; refuse: Refuse },
-) {
-  const { as: said = null, today, refuse } = options;
+async function importStaged(database: CommandDatabase, table: Table, options: RowOptions) {
+  const { as: said = null, refuse } = options;
   const { hasPrices } = table;
   if (table.source === 'disguise' && (said ?? 'split-adjusted') !== priceMeaning(table.source))
     throw invalidFile(`the prices of a control market are ${priceMeaning(table.source)}`);
   const staging = createStaging(database);
   try {
-    const doubts = await stageRows(table, staging, { refuse, today });
+    const doubts = await stageRows(table, staging, options);
     if (refuseConflicts(table, staging, refuse)) doubts.all = true;
     const { taken, symbols } = hasPrices
       ? refuseSymbols(database, staging, { said, source: table.source, refuse })
@@ -181,7 +181,13 @@ async function importStaged(
       hasPrices,
       doubts,
     });
-    return { ...stored, taken, contradicted: contradictedSplits(database, stored.symbols) };
+    return {
+      ...stored,
+      /** What the prices were taken for; null of a file without prices. */
+      taken,
+      /** The splits that the stored prices of the file's symbols contradict. */
+      contradicted: contradictedSplits(database, stored.symbols),
+    };
   } finally {
     staging.close();
   }

@@ -10,7 +10,7 @@ import { type StoredBar, storedBars } from '#database/prices.ts';
 import { compact, list } from '#text/sentences.ts';
 import { storedSplits } from '#database/splits-and-dividends.ts';
 import {
-  type Action,
+  type UsedAction,
   storedActions,
   usedActions,
   usedPrices,
@@ -61,10 +61,10 @@ function spansOf(reader: Reader): Map<string, DateSpan> {
 const FIELDS = ['open', 'high', 'low', 'close'] as const;
 
 /** What one side knows of a symbol on a date. */
-interface Fact extends Pick<Action, 'symbol' | 'date'> {
-  kind: (typeof FIELDS)[number] | Action['kind'];
-  /** What an exchange brings: it is told from others of the same date by that. */
-  into?: Action['into'];
+interface Fact extends Pick<UsedAction, 'symbol' | 'date'> {
+  kind: (typeof FIELDS)[number] | UsedAction['kind'];
+  /** What an exchange brings: on one date there may be several. */
+  into?: UsedAction['into'];
   value: number;
   /** As a sentence shows it. */
   text: string;
@@ -75,7 +75,7 @@ const nameOf = ({ kind, into = null }: Fact) =>
   into === null ? kind : `${kind} into ${into || 'cash'}`;
 const keyOf = (fact: Fact) => `${nameOf(fact)} ${fact.date}`;
 
-function isAction(kind: Fact['kind']): kind is Action['kind'] {
+function isAction(kind: Fact['kind']): kind is UsedAction['kind'] {
   return !FIELDS.some((field) => field === kind);
 }
 
@@ -90,7 +90,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
   const counts = { open: 0, high: 0, low: 0, close: 0, split: 0, dividend: 0, exchange: 0 };
   /** A sentence each, by symbol and date. */
   const differences: string[] = [];
-  const actionFacts = (actions: readonly Action[]) =>
+  const actionFacts = (actions: readonly UsedAction[]) =>
     actions.map((action) => actionFact(action, reader));
   const pricesUsed = usedPrices(reader).map((own) => priceFact(own, own.kind, own.price));
   const used = bySymbol([...pricesUsed, ...actionFacts(usedActions(reader))]);
@@ -111,7 +111,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
     const different = new Map(ours.map((fact) => [`${keyOf(fact)} ${fact.text}`, fact]));
     const isMissed = ({ date, kind }: Fact) =>
       isAction(kind)
-        ? wasHeldOver(reader, symbol, { date, kind })
+        ? wasHeldOver(reader, symbol, date, kind)
         : kind === 'open' && date >= from && here.length > 0;
     for (const [fact, own] of joinRows([...different.values()], theirs, keyOf)) {
       const some = fact ?? own;
@@ -162,7 +162,7 @@ function barFacts(symbol: string, bars: readonly StoredBar[]): Fact[] {
 }
 
 /** A dividend per share of today counts as it was paid at the time, before the splits since. */
-function actionFact(action: Action, reader: Reader): Fact {
+function actionFact(action: UsedAction, reader: Reader): Fact {
   const { symbol, date, kind, basis, ratio, remains } = action;
   const splits = basis === 'split_adjusted' ? storedSplits(reader, symbol) : [];
   const since = splits.filter((split) => split.date >= date);

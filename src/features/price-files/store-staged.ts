@@ -4,12 +4,7 @@ import { addDays, type CalendarDate, type Clock, timestamp } from '#time/calenda
 import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { Progress } from './lines.ts';
 import type { Defect } from '#prices/row.ts';
-import {
-  type ContradictedSplit,
-  type Dividend,
-  storeDividends,
-  storeSplitSpans,
-} from '#database/splits-and-dividends.ts';
+import { type Dividend, storeDividends, storeSplitSpans } from '#database/splits-and-dividends.ts';
 import {
   addCoverage,
   dropSyntheticPrices,
@@ -17,7 +12,6 @@ import {
   spanWithout,
   storeStagedBars,
 } from '#database/prices.ts';
-import type { Interpretation } from './meaning.ts';
 import type { StagedSymbol, Staging } from './staging-queries.ts';
 
 /**
@@ -78,6 +72,14 @@ export interface ImportOptions {
   time?: Time;
 }
 
+export type Refuse = (line: number, defect: Defect, rows?: number) => void;
+
+/** How the rows of one file are imported. */
+export interface RowOptions extends ImportOptions {
+  today: CalendarDate;
+  refuse: Refuse;
+}
+
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
@@ -88,10 +90,6 @@ export function createProgress(
   const dates = spans.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
   return {
     symbols: [...new Set(spans.map(({ symbol }) => symbol))].sort(),
-    /** What the prices were taken for; null of a file without prices. */
-    taken: null as Interpretation | null,
-    /** The splits that the stored prices of the file's symbols contradict. */
-    contradicted: [] as ContradictedSplit[],
     /** Rows with prices that are now in the database, including those that already were. */
     bars: 0,
     /**
@@ -126,8 +124,7 @@ export interface Ambiguities {
   dates: Map<string, Set<CalendarDate>>;
 }
 
-interface StoreOptions extends ImportOptions {
-  today: CalendarDate;
+interface StoreOptions extends RowOptions {
   /** Those whose rows are stored. */
   symbols: readonly StagedSymbol[];
   source: PriceSource;

@@ -1,16 +1,5 @@
 import type { CalendarDate } from '#time/calendar.ts';
-import type { Reader } from '#database/database.ts';
-import {
-  amount,
-  flag,
-  oneOf,
-  orNull,
-  query,
-  reads,
-  real,
-  text,
-  type RowOf,
-} from '#database/rows.ts';
+import { amount, flag, oneOf, orNull, reads, real, text, type RowOf } from '#database/rows.ts';
 import {
   adjustedSourcesInSql,
   hasBarsSql,
@@ -74,7 +63,7 @@ const ACTION_COLUMNS = {
   remains: flag,
 };
 
-export type Action = RowOf<typeof usedActions>;
+export type UsedAction = RowOf<typeof usedActions>;
 
 /** What committed model-days knew of what they held, and the dividends that they were paid. */
 export const usedActions = reads(
@@ -95,7 +84,9 @@ export const storedActions = reads(
   ACTION_COLUMNS,
 );
 
-const HELD_OVER = query(
+/** Whether a committed model-day held a symbol over a date on which this would have counted. */
+export const wasHeldOver = reads(
+  'cell',
   `SELECT EXISTS (
      SELECT 1 ${usedRows('session_prices')}
        AND symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2
@@ -103,13 +94,5 @@ const HELD_OVER = query(
      AND NOT (?3 = 'split' AND ${hasBarsSql(adjustedSourcesInSql, '?1')})
      AND NOT (?3 = 'dividend' AND ${hasBarsSql(sourcesWithDividendsInSql, '?1')})`,
   [flag],
+  (symbol: string, date: CalendarDate, kind: UsedAction['kind']) => [symbol, date, kind],
 );
-
-/** Whether a committed model-day held a symbol over a date on which this would have counted. */
-export function wasHeldOver(
-  reader: Reader,
-  symbol: string,
-  { date, kind }: { date: CalendarDate; kind: Action['kind'] },
-): boolean {
-  return HELD_OVER.one(reader, symbol, date, kind)[0] === 1;
-}

@@ -287,9 +287,14 @@ function parseRow(
 }
 
 const ACTION_FIELDS = [
-  ...(['dividend', 'currency', 'confirmed', 'numerator', 'denominator'] as const),
-  ...(['into', 'remains'] as const),
-];
+  'dividend',
+  'currency',
+  'confirmed',
+  'numerator',
+  'denominator',
+  'into',
+  'remains',
+] as const;
 
 function parseActions(cells: readonly string[], columns: Columns): Row {
   const row: Row = {};

@@ -36,9 +36,16 @@ const CACHE_MB = 64;
 
 /** What a row may say, in the order of the columns. */
 const FIELDS = [
-  ...(['open', 'high', 'low', 'close', 'volume'] as const),
-  ...(['dividend', 'numerator', 'denominator', 'confirmed'] as const),
-];
+  'open',
+  'high',
+  'low',
+  'close',
+  'volume',
+  'dividend',
+  'numerator',
+  'denominator',
+  'confirmed',
+] as const;
 const TABLE = `CREATE TABLE staging.staged (
   symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL, open REAL, high REAL, low REAL, close REAL, volume REAL,
   dividend INTEGER, numerator INTEGER, denominator INTEGER, confirmed INTEGER,

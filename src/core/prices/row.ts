@@ -268,7 +268,8 @@ const UNKNOWN = /^(null|none|nan|n\/a|-)$/i;
 
 /** A cell without the blanks around it; empty where it says nothing. */
 function knownText(cell = ''): string {
-  return cell.trim().replace(UNKNOWN, '');
+  const text = cell.trim();
+  return UNKNOWN.test(text) ? '' : text;
 }
 
 /** A price or a volume; null where the row does not say. */

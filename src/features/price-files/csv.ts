@@ -286,24 +286,19 @@ function parseRow(
   return hasActions ? { ...row, ...parseActions(cells, columns) } : row;
 }
 
-const ACTION_FIELDS = [
-  'dividend',
-  'currency',
-  'confirmed',
-  'numerator',
-  'denominator',
-  'into',
-  'remains',
-] as const;
-
 function parseActions(cells: readonly string[], columns: Columns): Row {
-  const row: Row = {};
-  for (const field of ACTION_FIELDS) row[field] = cells[columns[field]];
+  const dividend = cells[columns.dividend];
+  const currency = cells[columns.currency];
   const factor = cells[columns.factor]?.trim();
-  if (factor === undefined) return row;
+  if (factor === undefined) {
+    const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
+    const [confirmed, into] = [cells[columns.confirmed], cells[columns.into]];
+    const remains = cells[columns.remains];
+    return { dividend, currency, numerator, denominator, confirmed, into, remains };
+  }
   // yfinance writes 0 on days without a split, others 1.
   const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;
-  return { ...row, numerator, denominator: '1' };
+  return { dividend, currency, numerator, denominator: '1' };
 }
 
 /** Lots with decimals as whole shares; other text is left as it is and refused later. */

@@ -106,8 +106,10 @@ export function createStaging(database: Database) {
   return {
     /** Adds a row: what it does not say, an earlier one of its symbol and date may. */
     add(row: StagedRow) {
-      const { symbol, date, line } = row;
-      const values = FIELDS.map((field) => row[field]);
+      // Named, not mapped over: every bar passes here.
+      const { symbol, date, line, open, high, low, close, volume } = row;
+      const { dividend, numerator, denominator, confirmed } = row;
+      const values = [open, high, low, close, volume, dividend, numerator, denominator, confirmed];
       if (insert?.run(symbol, date, line, ...values).changes !== 0) return;
       merge?.run(symbol, date, ...values);
       repeat?.run(symbol, date, line);

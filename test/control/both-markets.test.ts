@@ -119,7 +119,7 @@ before(async (t) => {
   database.transaction(() =>
     storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp),
   );
-  database.transaction(() => storeExchanges(database, { exchanges: EXCHANGES, none: [] }, 'csv'));
+  database.transaction(() => storeExchanges(database, EXCHANGES, 'csv'));
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
   const { bars, dividends, disguises } = await writeControlMarket(path, out, {

@@ -308,7 +308,7 @@ test('a mask hides the symbols, the dates or both; factors, volumes and exchange
   const { cwd, database, disguise, read, rowsOf } = installed(t);
   const parts = { symbol: 'BBB', date: '2025-06-10', cash: 500_000, remains: 1 } as const;
   const spun = { ...parts, into: 'SPUN', numerator: 1, denominator: 1 };
-  database.transaction(() => storeExchanges(database, { exchanges: [spun], none: [] }, 'csv'));
+  database.transaction(() => storeExchanges(database, [spun], 'csv'));
   const given = new Set<string>();
   for (const [mask, hasRealNames, weeks, said] of maskings) {
     const shift = mask === 'symbols' ? '' : ' --weeks 9';

@@ -1,4 +1,5 @@
 import type { CalendarDate } from '#time/calendar.ts';
+import { exchanges } from '#database/schema/price-tables.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
 import { barsAt, exchangesAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
@@ -94,54 +95,42 @@ export const formerNames = reads(
 /** One to store. */
 export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 
-/** The exchanges of a date, whatever their symbols. */
+/** The exchanges of a symbol on a date. */
 export const exchangesOn = reads(
   'all',
-  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains FROM exchanges WHERE date = ?`,
-  EXCHANGE_COLUMNS,
-  (date: CalendarDate) => [date],
-);
-
-/** The exchanges of a symbol, whatever their dates. */
-export const exchangesOf = reads(
-  'all',
   `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains
-   FROM exchanges WHERE symbol = ? ORDER BY date`,
+   FROM exchanges WHERE symbol = ? AND date = ?`,
   EXCHANGE_COLUMNS,
-  (symbol: string) => [symbol],
+  (symbol: string, date: CalendarDate) => [symbol, date],
 );
 
+const AMOUNTS = exchanges.values.join(', ');
+const NEW_AMOUNTS = exchanges.values.map((name) => `excluded.${name}`).join(', ');
 const UPSERT = `
-  INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)
+  INSERT INTO exchanges (symbol, date, into_symbol, ${AMOUNTS}, source, written)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, date, into_symbol) DO UPDATE SET cash_e6 = excluded.cash_e6, numerator = excluded.numerator,
-    denominator = excluded.denominator, remains = excluded.remains, source = excluded.source, written = excluded.written
-  WHERE cash_e6 <> excluded.cash_e6 OR numerator IS NOT excluded.numerator OR denominator IS NOT excluded.denominator
-    OR remains <> excluded.remains`;
+  ON CONFLICT (symbol, date, into_symbol) DO UPDATE SET source = excluded.source, written = excluded.written,
+    (${AMOUNTS}) = (${NEW_AMOUNTS})
+  WHERE (${AMOUNTS}) IS NOT (${NEW_AMOUNTS})`;
 
 /**
- * Stores exchanges within the caller's transaction; `none` names symbols and dates on which there
- * was none, and takes back what is stored for them. Returns how many rows are new, changed or gone.
+ * Stores exchanges within the caller's transaction. One into the symbol itself says that there was
+ * none on its date, whatever was known before. Returns how many rows are new, changed or gone.
  */
 export function storeExchanges(
   database: Database,
-  {
-    exchanges,
-    none,
-  }: {
-    exchanges: readonly Exchange[];
-    none: readonly { symbol: string; date: CalendarDate }[];
-  },
+  all: readonly Exchange[],
   source: string,
 ): number {
   const number = nextWrite(database);
   const remove = database.statement('DELETE FROM exchanges WHERE symbol = ? AND date = ?');
-  let changed = 0;
-  for (const { symbol, date } of none) changed += Number(remove.run(symbol, date).changes);
   const upsert = database.statement(UPSERT);
-  for (const { symbol, date, into, cash, numerator, denominator, remains } of exchanges)
-    changed += Number(
-      upsert.run(symbol, date, into, cash, numerator, denominator, remains, source, number).changes,
-    );
+  let changed = 0;
+  for (const { symbol, date, into, cash, numerator, denominator, remains } of all) {
+    const values = [into, cash, numerator, denominator, remains, source, number];
+    const { changes } =
+      into === symbol ? remove.run(symbol, date) : upsert.run(symbol, date, ...values);
+    changed += Number(changes);
+  }
   return changed;
 }

@@ -318,7 +318,7 @@ test('after all is lost a benchmark has no return, not a wrong one', () => {
 });
 
 test('without any value the cost goes with the shares, and none is realised', () => {
-  const action = { price: null, cash: money(0), change: money(0), open: 0 };
+  const action = { price: null, cash: money(0), change: money(0), open: 0, received: [] };
   const received = {
     ...action,
     actionType: 'received' as const,
@@ -332,8 +332,9 @@ test('without any value the cost goes with the shares, and none is realised', ()
   ] as const) {
     const lot = { date: '2025-11-10', quantity: 5, cost: money(500) };
     const book = new Map([['OLD', [lot]]]);
-    const old = { ...action, actionType: 'exchange' as const, symbol: 'OLD', amount: left };
-    const { parts } = exchangeLots(book, old, { date: '2025-11-11', received: [received] });
+    const exchange = { ...action, actionType: 'exchange' as const, received: [received] };
+    const old = { ...exchange, symbol: 'OLD', amount: left };
+    const parts = exchangeLots(book, old, '2025-11-11');
     const costs = [...book].map(([symbol, lots]) => `${symbol} ${sumCost(lots)}`);
     assert.equal(costs.join(', '), kept);
     assert.deepEqual(

@@ -101,10 +101,11 @@ function reportTrading(
   trading: ModelTrading,
   { positions, refusals }: { positions: readonly OpenPosition[] } & Pick<ModelRecord, 'refusals'>,
 ) {
-  const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
+  const { bought, sold, commission, roundTrips } = trading;
+  const symbols = [...trading.symbols.values()];
   return {
     trading: {
-      trades,
+      trades: symbols.reduce((sum, { trades }) => sum + trades, 0),
       refused_orders: refusals.orders,
       malformed_calls: refusals.malformed,
       refused_answers: refusals.answers,
@@ -112,7 +113,7 @@ function reportTrading(
       sold: toDollars(sold),
       commission: toDollars(commission),
       ...reportFigures({
-        realised_profit: toDollars(sumMoney([...roundTrips.map(tripProfit), fractionProfit])),
+        realised_profit: toDollars(sumMoney(symbols.map(({ realised }) => realised))),
         unrealised_profit: unrealisedProfit(positions),
         // The mean fraction of the closing value that is in holdings; 0 where the value is 0.
         exposure: mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value))),

@@ -1,11 +1,16 @@
-import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
+import {
+  addDays,
+  byDate,
+  type CalendarDate,
+  type DateSpan,
+  EARLIEST_DATE,
+} from '#time/calendar.ts';
 import type { Universe } from '#settings/members.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
-import { exchangesBetween } from '#database/exchanges.ts';
-import { latestPrices } from '#database/price-writes.ts';
+import { pickIds } from '#database/session-filters.ts';
 import { type ActiveDay, priceSpan } from './queries.ts';
 import { newestConfiguration } from './run-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
@@ -19,7 +24,7 @@ import {
   memberLevels,
   startTime,
 } from './benchmark.ts';
-import { readSymbolLevels } from './symbol-levels.ts';
+import { followShare, readSymbolLevels } from './symbol-levels.ts';
 import { unknownDividendDays } from './record.ts';
 import { count } from '#text/sentences.ts';
 import { at } from '../statistics/moments.ts';
@@ -30,8 +35,6 @@ import { toReturnSeries } from './risk-and-return.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
-/** Upper bound of all dates. */
-const FAR_FUTURE = '9999-12-31';
 
 type Benchmark = ReturnType<typeof chooseBenchmark>;
 
@@ -60,9 +63,9 @@ export function chooseBenchmark(
   checkBenchmark(database, wanted);
   const own = days.filter(({ jobId }) => usualJobs.has(jobId));
   const isOfTerms = wanted === undefined || wanted === UNIVERSE;
-  const terms = isOfTerms ? firstTerms(database, own.length > 0 ? own : days) : null;
+  const terms = isOfTerms ? newestTerms(database, firstDays(own.length > 0 ? own : days)) : null;
   const usual = terms?.market.benchmark ?? US.benchmark;
-  const name = wanted ?? (reachesStart(database, days, usual) ? usual : UNIVERSE);
+  const name = wanted ?? (reachesStart(database, firstDays(days), usual) ? usual : UNIVERSE);
   const span = daySpan(days);
   const { stock_symbols: fixed, members }: Universe =
     name === UNIVERSE ? (terms ?? { stock_symbols: [] }) : { stock_symbols: [name] };
@@ -75,10 +78,9 @@ export function chooseBenchmark(
     const all = symbols.values().map((symbol) => [symbol, readLevels(symbol)] as const);
     return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
   });
-  const since = { after: span.from, upTo: span.to };
-  const links = name === UNIVERSE ? [] : exchangesBetween(latestPrices(database), symbols, since);
-  const later = links.flatMap(({ into, remains }) => (remains === 1 ? [] : [into]));
   const pays = days.some(({ paysDividends }) => paysDividends);
+  const since = { after: span.from, upTo: span.to };
+  const paying = name === UNIVERSE ? symbols : followShare(database, name, since).symbols;
   return {
     /** A symbol, or `universe`. */
     name,
@@ -86,7 +88,7 @@ export function chooseBenchmark(
     symbols: symbols.length,
     levels,
     /** The days on which its levels with dividends may lack one of some symbol. */
-    unknownDividends: unknownDividendDays(database, pays ? [...symbols, ...later] : [], span),
+    unknownDividends: unknownDividendDays(database, pays ? paying : [], span),
   };
 }
 
@@ -102,32 +104,25 @@ function readLevelPair(
 
 /** From the earliest start of the days to the last of them. */
 export function daySpan(days: readonly ActiveDay[]): DateSpan {
-  return {
-    from: earliestDate(days.map(startTime)),
-    to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
-  };
+  const [first] = days.map(startTime).sort(byDate);
+  return { from: first?.date ?? EARLIEST_DATE, to: days.toSorted(byDate).at(-1)?.date ?? '' };
 }
 
-function earliestDate(days: readonly { date: CalendarDate }[]): CalendarDate {
-  return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), FAR_FUTURE);
+/** Those of the earliest date. */
+function firstDays(days: readonly ActiveDay[]): ActiveDay[] {
+  const [first] = days.toSorted(byDate);
+  return days.filter(({ date }) => date === first?.date);
 }
 
-/**
- * The terms of the newest job that ran a model-day of the first date, so that later jobs do not
- * change the benchmark; null without days.
- */
-function firstTerms(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
-  const first = earliestDate(days);
-  const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
-  const configuration = newestConfiguration(database, sessions);
-  return configuration === undefined ? null : parseAgentConfiguration(configuration);
+/** The terms of the newest job of some model-days; null without days. */
+function newestTerms(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
+  const configuration = newestConfiguration(database, pickIds(days));
+  return configuration === null ? null : parseAgentConfiguration(configuration);
 }
 
-/** Whether a symbol has a level at the earliest start of the first date. */
+/** Whether a symbol has a level at the earliest start of some model-days. */
 function reachesStart(database: Database, days: readonly ActiveDay[], symbol: string): boolean {
-  const date = earliestDate(days);
-  const starts = days.filter((day) => day.date === date).map(startTime);
-  const [start] = starts.sort((one, other) => (one.date < other.date ? -1 : 1));
+  const [start] = days.map(startTime).sort(byDate);
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
   return levelAt(readSymbolLevels(database, symbol, span), start) !== null;

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '#time/calendar.ts';
+import { byDate, type CalendarDate } from '#time/calendar.ts';
 import { type Money, asMoney } from '#money/money.ts';
 import { at } from '../statistics/moments.ts';
 import type { LedgerAction } from './exchange-evidence.ts';
@@ -62,7 +62,7 @@ export function heldLots(book: LotBook, symbol: string): Lot[] {
 export function addLots(book: LotBook, symbol: string, added: readonly Lot[]): void {
   const lots = heldLots(book, symbol);
   lots.push(...added);
-  lots.sort((one, other) => (one.date < other.date ? -1 : Number(one.date > other.date)));
+  lots.sort(byDate);
 }
 
 /**

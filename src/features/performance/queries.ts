@@ -1,4 +1,4 @@
-import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
+import { byDate, type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import { actionTypes } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
 import { dateBounds, pickIds, type JobWindow, type DateWindow } from '#database/session-filters.ts';
@@ -92,7 +92,7 @@ function toActiveDay([model, sessionId, jobId, date, startDate, startedFrom, pay
 
 function groupByRun<Day extends ActiveDay>(all: readonly Day[]): Map<string, Day[]> {
   const runs = Map.groupBy(all, ({ model }) => model);
-  for (const days of runs.values()) days.sort((one, other) => (one.date < other.date ? -1 : 1));
+  for (const days of runs.values()) days.sort(byDate);
   return runs;
 }
 

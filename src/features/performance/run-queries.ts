@@ -1,5 +1,5 @@
 import type { Database, Reader } from '#database/database.ts';
-import { orNull, amount, query, text } from '#database/rows.ts';
+import { orNull, amount, query, reads, text } from '#database/rows.ts';
 import type { Money } from '#money/money.ts';
 
 const AGENTS = query(
@@ -32,23 +32,15 @@ export function storedConfigurations(
   return new Map(CONFIGURATIONS.all(database, [...jobIds]));
 }
 
-const NEWEST_CONFIGURATION = query(
+/** The agent configuration of the newest job that ran one of some model-days; null without any. */
+export const newestConfiguration = reads(
+  'value',
   `SELECT agent_config FROM jobs WHERE job_id IN (
      SELECT job_id FROM trading_sessions WHERE session_id IN (SELECT value FROM json_each(?)))
    ORDER BY rowid DESC LIMIT 1`,
   [text],
+  (sessionIds: readonly number[]) => [sessionIds],
 );
-
-/**
- * The agent configuration of the newest job that ran one of these model-days; undefined when there
- * are none.
- */
-export function newestConfiguration(
-  database: Database,
-  sessionIds: readonly number[],
-): string | undefined {
-  return NEWEST_CONFIGURATION.get(database, sessionIds)?.[0];
-}
 
 const INITIAL_CASH = query(
   `SELECT value, (SELECT initial_cash_e4 FROM trading_sessions

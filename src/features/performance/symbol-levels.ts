@@ -1,18 +1,12 @@
 import { exchangesBetween, type StoredExchange } from '#database/exchanges.ts';
 import type { Database } from '#database/database.ts';
-import { type Split, splitsBetween } from '#database/market-queries.ts';
+import { splitsBetween } from '#database/market-queries.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import { approximateCashPerShare, sharesPerOld } from '#trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
-import {
-  type BenchmarkBar,
-  type CashDividend,
-  type Levels,
-  type ShareExchange,
-  symbolLevels,
-} from './benchmark.ts';
+import { type Levels, type ShareChange, symbolLevels } from './benchmark.ts';
 import { barsBetween } from './queries.ts';
 
 /** Cash per share comes in 1/1,000,000 dollar. */
@@ -26,56 +20,68 @@ const NEVER = '~';
  */
 export function readSymbolLevels(
   database: Database,
-  first: string,
-  {
-    paysDividends,
-    isMember = false,
-    from,
-    to,
-  }: DateSpan & Record<'paysDividends', boolean> & { isMember?: boolean },
+  symbol: string,
+  options: DateSpan & { paysDividends: boolean; isMember?: boolean },
 ): Levels {
   const prices = latestPrices(database);
-  let [symbol, bars] = [first, barsBetween(database, first, { from, to })];
-  let [after, exchangedOn] = [bars[0]?.date ?? to, NEVER];
-  const chain: BenchmarkBar[] = [];
-  const events = {
-    splits: [] as Split[],
-    dividends: [] as CashDividend[],
-    exchanges: [] as ShareExchange[],
-  };
-  const addUpTo = (upTo: CalendarDate) => {
-    const since = { after, upTo };
-    events.splits.push(...splitsBetween(prices, [symbol], since));
-    for (const dividend of paysDividends ? dividendsBetween(prices, [symbol], since) : [])
-      events.dividends.push({ exDate: dividend.exDate, cash: dollarsOf(dividend) });
-  };
-  const known = exchangesBetween(prices, [symbol], { after, upTo: to });
-  for (const rows of Map.groupBy(known, (row) => `${row.date} ${row.symbol}`).values()) {
-    const [{ date, symbol: old } = { date: '', symbol: '' }] = rows;
-    if (old !== symbol) continue;
-    const remains = rows.every((row) => row.remains === 1);
-    const next = remains ? undefined : rows.find(({ into }) => into !== '');
+  const first = barsBetween(database, symbol, options);
+  const after = first[0]?.date ?? options.to;
+  const { links, exchanges } = followShare(database, symbol, { after, upTo: options.to });
+  const bars = links.flatMap((link) => {
+    if (link.symbol === '') return { date: link.after, open: 1, close: 1 }; // cash is a share that is worth a dollar
+    const own =
+      link.symbol === symbol
+        ? first
+        : barsBetween(database, link.symbol, { from: link.after, to: options.to });
+    return own.filter(({ date }) => date >= link.after && date < link.upTo);
+  });
+  const dividends = options.paysDividends
+    ? links.flatMap((link) => dividendsBetween(prices, [link.symbol], link))
+    : [];
+  const splits = links.flatMap((link) => splitsBetween(prices, [link.symbol], link));
+  const levels = symbolLevels(bars, [
+    ...dividends.map((paid) => ({ date: paid.exDate, shares: 1, cash: dollarsOf(paid) })),
+    ...splits.map(({ date, numerator, denominator }) => {
+      return { date, shares: numerator / denominator, cash: 0 };
+    }),
+    ...exchanges,
+  ]);
+  const end = links[0]?.upTo ?? '';
+  if (!options.isMember) return levels;
+  return levels
+    .filter((_, place) => (levels[place - 1]?.date ?? '') < end)
+    .map((level) => ({ ...level, isEnd: level.date >= end }));
+}
+
+/**
+ * What becomes of a share: the symbols that it is, each from a date until before another ('': it is
+ * cash), and the exchanges.
+ */
+export function followShare(
+  database: Database,
+  first: string,
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+) {
+  const rows = exchangesBetween(latestPrices(database), [first], { after, upTo });
+  let link = { symbol: first, after, upTo: NEVER };
+  const links = [link];
+  const exchanges: ShareChange[] = [];
+  for (const own of Map.groupBy(rows, ({ date, symbol }) => `${date} ${symbol}`).values()) {
+    const [{ date, symbol } = { date: '', symbol: '' }] = own;
+    if (symbol !== link.symbol) continue;
+    const remains = own.every((row) => row.remains === 1);
+    const next = remains ? undefined : own.find(({ into }) => into !== '');
     let cash = 0;
-    for (const row of rows)
+    for (const row of own)
       cash +=
         dollarsOf({ ...row, basis: 'as_paid' }) + (row === next ? 0 : valueBrought(database, row));
-    events.exchanges.push({ date, ratio: remains ? 1 : next ? sharesPerOld(next) : 0, cash });
+    exchanges.push({ date, shares: remains ? 1 : next ? sharesPerOld(next) : 0, cash });
     if (remains) continue;
-    if (exchangedOn === NEVER) exchangedOn = date;
-    chain.push(...bars.filter((bar) => bar.date < date));
-    addUpTo(date);
-    [symbol, after] = [next?.into ?? '', date];
-    bars = next
-      ? barsBetween(database, symbol, { from: date, to }).filter((bar) => bar.date >= date)
-      : [{ date, open: 1, close: 1 }]; // cash is a share that is worth a dollar
+    link.upTo = date;
+    link = { symbol: next?.into ?? '', after: date, upTo: NEVER };
+    links.push(link);
   }
-  addUpTo(to);
-  const levels = symbolLevels([...chain, ...bars], events);
-  if (!isMember) return levels;
-  const last = levels.find(({ date }) => date >= exchangedOn)?.date ?? NEVER;
-  return levels
-    .filter(({ date }) => date <= last)
-    .map((level) => ({ ...level, isEnd: level.date === last }));
+  return { links, symbols: links.map((own) => own.symbol), exchanges };
 }
 
 function dollarsOf(paid: Parameters<typeof approximateCashPerShare>[0]): number {

@@ -79,8 +79,8 @@ export function chooseBenchmark(
     return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
   });
   const pays = days.some(({ paysDividends }) => paysDividends);
-  const since = { after: span.from, upTo: span.to };
-  const paying = name === UNIVERSE ? symbols : followShare(database, name, since).symbols;
+  const { links } = followShare(database, name, span);
+  const paying = name === UNIVERSE ? symbols : links.map(({ symbol }) => symbol);
   return {
     /** A symbol, or `universe`. */
     name,

@@ -79,8 +79,8 @@ const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
 export function countRefusals(database: Database, days: readonly ActiveDay[]) {
   const orders: readonly string[] = orderTools;
   const onlyRead = Object.keys(toolArguments).filter((name) => !orders.includes(name));
-  const totals = refusalTotals(database, days, onlyRead);
-  const answers = refusedAnswers(database, days);
+  const totals = new Map(refusalTotals(database, days, onlyRead).map((own) => [own.model, own]));
+  const answers = new Map(refusedAnswers(database, days));
   return (model: string) => ({
     ...NO_REFUSALS,
     ...totals.get(model),

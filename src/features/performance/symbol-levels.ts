@@ -3,10 +3,10 @@ import type { Database } from '#database/database.ts';
 import { splitsBetween } from '#database/market-queries.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
+import { addDays, type DateSpan } from '#time/calendar.ts';
 import { approximateCashPerShare, sharesPerOld } from '#trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
-import { type Levels, type ShareChange, symbolLevels } from './benchmark.ts';
+import { type BenchmarkBar, type Levels, type ShareChange, symbolLevels } from './benchmark.ts';
 import { barsBetween } from './queries.ts';
 
 /** Cash per share comes in 1/1,000,000 dollar. */
@@ -21,33 +21,27 @@ const NEVER = '~';
 export function readSymbolLevels(
   database: Database,
   symbol: string,
-  options: DateSpan & { paysDividends: boolean; isMember?: boolean },
+  { paysDividends, isMember, ...span }: DateSpan & { paysDividends: boolean; isMember?: boolean },
 ): Levels {
+  const { links, exchanges } = followShare(database, symbol, span);
+  const bars = links.flatMap((link) =>
+    link.bars.filter(({ date }) => date >= link.after && date < link.upTo),
+  );
   const prices = latestPrices(database);
-  const first = barsBetween(database, symbol, options);
-  const after = first[0]?.date ?? options.to;
-  const { links, exchanges } = followShare(database, symbol, { after, upTo: options.to });
-  const bars = links.flatMap((link) => {
-    if (link.symbol === '') return { date: link.after, open: 1, close: 1 }; // cash is a share that is worth a dollar
-    const own =
-      link.symbol === symbol
-        ? first
-        : barsBetween(database, link.symbol, { from: link.after, to: options.to });
-    return own.filter(({ date }) => date >= link.after && date < link.upTo);
-  });
-  const dividends = options.paysDividends
+  const paid = paysDividends
     ? links.flatMap((link) => dividendsBetween(prices, [link.symbol], link))
     : [];
-  const splits = links.flatMap((link) => splitsBetween(prices, [link.symbol], link));
-  const levels = symbolLevels(bars, [
-    ...dividends.map((paid) => ({ date: paid.exDate, shares: 1, cash: dollarsOf(paid) })),
-    ...splits.map(({ date, numerator, denominator }) => {
-      return { date, shares: numerator / denominator, cash: 0 };
-    }),
-    ...exchanges,
-  ]);
-  const end = links[0]?.upTo ?? '';
-  if (!options.isMember) return levels;
+  const dividends = paid.map((own) => ({ date: own.exDate, shares: 1, cash: dollarsOf(own) }));
+  const splits = links
+    .flatMap((link) => splitsBetween(prices, [link.symbol], link))
+    .map(({ date, numerator, denominator }) => ({
+      date,
+      shares: numerator / denominator,
+      cash: 0,
+    }));
+  const levels = symbolLevels(bars, [...dividends, ...splits, ...exchanges]);
+  const end = links[0]?.upTo ?? NEVER;
+  if (!isMember) return levels;
   return levels
     .filter((_, place) => (levels[place - 1]?.date ?? '') < end)
     .map((level) => ({ ...level, isEnd: level.date >= end }));
@@ -55,33 +49,39 @@ export function readSymbolLevels(
 
 /**
  * What becomes of a share: the symbols that it is, each from a date until before another ('': it is
- * cash), and the exchanges.
+ * cash, a share that is worth a dollar), and the exchanges between.
  */
-export function followShare(
-  database: Database,
-  first: string,
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-) {
-  const rows = exchangesBetween(latestPrices(database), [first], { after, upTo });
-  let link = { symbol: first, after, upTo: NEVER };
+export function followShare(database: Database, first: string, { from, to }: DateSpan) {
+  const bars: BenchmarkBar[] = barsBetween(database, first, { from, to });
+  let link = { symbol: first, bars, after: bars[0]?.date ?? to, upTo: NEVER };
   const links = [link];
   const exchanges: ShareChange[] = [];
-  for (const own of Map.groupBy(rows, ({ date, symbol }) => `${date} ${symbol}`).values()) {
-    const [{ date, symbol } = { date: '', symbol: '' }] = own;
+  const since = { after: link.after, upTo: to };
+  const rows = exchangesBetween(latestPrices(database), [first], since);
+  for (const [key, own] of Map.groupBy(rows, ({ date, symbol }) => `${date} ${symbol}`)) {
+    const [date = '', symbol] = key.split(' ');
     if (symbol !== link.symbol) continue;
     const remains = own.every((row) => row.remains === 1);
     const next = remains ? undefined : own.find(({ into }) => into !== '');
     let cash = 0;
-    for (const row of own)
-      cash +=
-        dollarsOf({ ...row, basis: 'as_paid' }) + (row === next ? 0 : valueBrought(database, row));
-    exchanges.push({ date, shares: remains ? 1 : next ? sharesPerOld(next) : 0, cash });
+    for (const row of own) {
+      cash += dollarsOf({ ...row, basis: 'as_paid' });
+      if (row !== next) cash += valueBrought(database, row);
+    }
+    exchanges.push({ date, shares: next ? sharesPerOld(next) : Number(remains), cash });
     if (remains) continue;
     link.upTo = date;
-    link = { symbol: next?.into ?? '', after: date, upTo: NEVER };
+    link = {
+      symbol: next?.into ?? '',
+      bars: next
+        ? barsBetween(database, next.into, { from: date, to })
+        : [{ date, open: 1, close: 1 }],
+      after: date,
+      upTo: NEVER,
+    };
     links.push(link);
   }
-  return { links, symbols: links.map((own) => own.symbol), exchanges };
+  return { links, exchanges };
 }
 
 function dollarsOf(paid: Parameters<typeof approximateCashPerShare>[0]): number {

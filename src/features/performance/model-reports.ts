@@ -38,38 +38,38 @@ import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
 import { sampleDeviation } from './risk-and-return.ts';
 
-/** What the marks of a model are made of, beside its record. */
+/** What the marks of a model are made of, beside its record and its figures. */
 interface FlagInput {
   database: Reader;
   basemodel: string | null;
   configuration: AgentConfiguration | undefined;
   suspected: readonly Suspected[];
-  trades: number;
-  /** The symbols of its open positions. */
-  held: readonly string[];
 }
 
 /** Baselines that would hold every symbol of their universe. */
 const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-weight'];
 
 /** What makes the figures of a model mislead even beside no other model. */
-function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: FlagInput) {
+function behaviourFlags(
+  { ledger, refusals: { tries } }: ModelRecord,
+  { trading, open_positions: held }: ReturnType<typeof reportModel>,
+  { database, basemodel, configuration, suspected }: FlagInput,
+) {
   const marks: Incomparability[] = [];
   const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
-  for (const { kind, noun, text } of describeSuspicions(terms.suspected))
+  for (const { kind, noun, text } of describeSuspicions(suspected))
     mark(`suspected_${kind}`, `It held a symbol over a ${noun}: ${text}`);
-  if (terms.trades === 0 && tries > 0)
+  if (trading.trades === 0 && tries > 0)
     mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
   // As its summary says it on the day on which it last bought.
   const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
-  const { basemodel, configuration, database } = terms;
   if (last === undefined || configuration === undefined || !HOLD_ALL.includes(basemodel))
     return marks;
   const part = describeHeldPart({
     date: last.date,
     cash: toDollars(last.cash),
     portfolioValue: toDollars(last.value),
-    holdings: terms.held.map((symbol) => ({ symbol, quantity: 1, price: 0 })),
+    holdings: held.map(({ symbol }) => ({ symbol, quantity: 1, price: 0 })),
     quotes: quotesOn(latestPrices(database), last.date, [...universeOn(configuration, last.date)]),
     rules: marketRules(configuration),
     limits: configuration.limits ?? undefined,
@@ -112,19 +112,28 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
     runs,
   );
   const benchmark = chooseBenchmark(database, wanted, days, usualJobs);
+  const span = daySpan(days);
+  const { withDetails } = request;
+  const factors = withDetails ? readFactors(database, request.factors, span) : null;
   return {
-    factors: request.withDetails ? readFactors(database, request.factors, daySpan(days)) : null,
-    benchmark,
+    factors,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
     incomparable,
     configurations,
     initialCash,
     agents: findAgents(database, periods),
-    findUnknown: createDividendSearch(database, held),
-    usage: usageTotals(database, all),
-    refusals: countRefusals(database, all),
-    markOn: createMarkReader(database),
-    findSuspected: createSuspicionSearch(database, held, daySpan(days)),
+    /** What the records of all models share. */
+    shared: {
+      benchmark: benchmark.levels,
+      riskFree,
+      factors,
+      withDetails,
+      findUnknown: createDividendSearch(database, held),
+      usage: usageTotals(database, all),
+      refusals: countRefusals(database, all),
+      markOn: createMarkReader(database),
+    },
+    findSuspected: createSuspicionSearch(database, held, span),
     rerunOption: createRerunOptions(database),
     /** Whether a job's orders cost nothing beside their price. */
     hasNoCosts: (jobId: string) => {
@@ -188,13 +197,11 @@ function modelPeriod({ model, family, days }: RunWithDays): ModelPeriod {
  */
 export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun) {
   const { model, family, study, knowledgeCutoff, basemodel } = run;
-  const { database, riskFree, withDetails } = request;
-  const { factors, findUnknown, usage, refusals, markOn } = basis;
+  const { database } = request;
   markStale(database, run.days);
-  const record = readModelRecord(database, run, {
-    benchmark: basis.benchmark.levels,
-    ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
-  });
+  const configuration = basis.configurations.get(run.days.at(-1)?.jobId ?? '');
+  const { currency } = configuration?.market ?? US;
+  const record = readModelRecord(database, run, { ...basis.shared, currency });
   const figures = reportModel(record);
   const days = run.days.map(({ date, isStale, jobId }) => ({ date, isStale, jobId }));
   const suspected = basis.findSuspected(run.days);
@@ -202,7 +209,6 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
   const cash = basis.initialCash.get(model) ?? null;
-  const configuration = basis.configurations.get(run.days.at(-1)?.jobId ?? '');
   request.growths?.set(model, growthCurve(record));
   return {
     model,
@@ -212,7 +218,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     days_before_cutoff: known.length,
     outside: listOutsideKinds(basis.agents.has(model)),
     failed_model_days: request.failed.get(model) ?? 0,
-    currency: configuration?.market.currency ?? US.currency,
+    currency,
     initial_cash: cash === null ? null : toDollars(cash),
     no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
     ...figures,
@@ -222,14 +228,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
       ...staleness([{ run: model, days }], basis.rerunOption),
-      ...behaviourFlags(record, {
-        database,
-        basemodel,
-        trades: figures.trading.trades,
-        held: figures.open_positions.map(({ symbol }) => symbol),
-        configuration,
-        suspected,
-      }),
+      ...behaviourFlags(record, figures, { database, basemodel, configuration, suspected }),
     ],
   };
 }

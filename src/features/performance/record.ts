@@ -93,6 +93,8 @@ interface RecordOptions {
   benchmark: LevelPair;
   /** Per day. */
   riskFree: number;
+  /** Of the model's money; what it cost itself is in dollars. */
+  currency: string;
   /** Null without any. */
   factors: Factors | null;
   withDetails: boolean;

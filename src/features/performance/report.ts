@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { LedgerDay, UsageTotals } from './queries.ts';
+import type { LedgerDay } from './queries.ts';
 import { type Money, asMoney, toDollars } from '#money/money.ts';
+import { US } from '#domain/market-rules.ts';
 import { count } from '#text/sentences.ts';
 import { at, mean, bisect } from '../statistics/moments.ts';
 import {
@@ -202,7 +203,7 @@ export function reportModel(record: ModelRecord) {
     ...reportReturns(series, riskFree),
     relative: reportRelative(pairReturns(curve, theirs, leastReturn), riskFree),
     ...reportTrading(days, trading, { ...record, positions }),
-    usage: reportUsage(record.usage, totalProfit(days)),
+    usage: reportUsage(record, totalProfit(days)),
     curve: reportCurve(days, record, { curve, trading }),
     details: gains && {
       ...reportDetails({ curve, series, riskFree, factors, trading, positions, gains }),
@@ -341,14 +342,18 @@ function reportRelative(comparison: PairedReturns, riskFree: number) {
   return { days: comparison.own.days.length, ...reportFigures<keyof typeof figures>(figures) };
 }
 
-function reportUsage({ cost_usd: known, ...used }: UsageTotals, profit: Money) {
+function reportUsage({ usage, currency }: Pick<ModelRecord, 'usage' | 'currency'>, profit: Money) {
+  const { cost_usd: known, ...used } = usage;
   const cost: Figure = known ?? {
     reason: 'No cost is known: the configuration has no price_per_million_tokens',
   };
   const unknown = used.model_days_without_cost;
   const incomplete = `The cost of ${count(unknown, 'model-day')} is not known`;
   const wholeCost = known !== null && unknown > 0 ? { reason: incomplete } : cost;
-  const perDollar = ratio(1, wholeCost, 'The model cost nothing');
+  const perDollar: Figure =
+    currency === US.currency
+      ? ratio(1, wholeCost, 'The model cost nothing')
+      : { reason: `Its profit is in ${currency}, and nothing is converted` };
   return {
     ...used,
     ...reportFigures({

@@ -235,13 +235,15 @@ test('the universe is that of the first date, from its newest job; a later date 
   jobs.forEach(([date, createdAt, symbols], index) =>
     runJob(database, { sessionId: index + 1, date, createdAt, symbols }),
   );
-  const days = jobs.map(([date], index) => ({ ...day('a', date, null), sessionId: index + 1 }));
+  const days = jobs.map(([date], index) => ({
+    ...day('a', date, null),
+    ...{ sessionId: index + 1, jobId: `job-${index + 1}` },
+  }));
   assert.equal(chooseBenchmark(database, 'universe', days).symbols, 2);
   assert.equal(chooseBenchmark(database, 'universe', days.slice(0, 1)).symbols, 1);
   assert.equal(chooseBenchmark(database, 'universe', days.slice(2)).symbols, 3);
   // The one that most traded, as `findIncomparable` says it; where no day is of it, as without it.
-  const inJobs = days.map((own, index) => ({ ...own, jobId: `job-${index + 1}` }));
   const symbolsOf = (...jobs: string[]) =>
-    chooseBenchmark(database, 'universe', inJobs, new Set(jobs)).symbols;
+    chooseBenchmark(database, 'universe', days, new Set(jobs)).symbols;
   assert.deepEqual([symbolsOf('job-1'), symbolsOf('job-3'), symbolsOf('other')], [1, 3, 2]);
 });

@@ -77,6 +77,7 @@ export interface PriceTime {
 
 /** The members' returns on one date, and how many members begin and end on it. */
 interface DayOfMembers {
+  date: CalendarDate;
   /** Sums of returns: since the member's last close, and since its open of this date. */
   overnight: number;
   intraday: number;
@@ -100,15 +101,12 @@ type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
 export function equalWeightLevels(members: Iterable<Levels>): Levels {
   const days: DaysOfMembers = new Map();
   for (const member of members) addMember(days, member);
-  const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
+  const ordered = [...days.values()].sort(byDate);
   let [level, counting, ended] = [1, 0, 0];
-  return ordered.map(([date, day]) => {
-    for (
-      let past = ordered[ended];
-      past !== undefined && past[1].stillUntil < date;
-      past = ordered[ended]
-    ) {
-      counting -= past[1].lasts;
+  return ordered.map((day) => {
+    const { date } = day;
+    for (let past = ordered[ended]; past && past.stillUntil < date; past = ordered[ended]) {
+      counting -= past.lasts;
       ended += 1;
     }
     level *= 1 + (counting === 0 ? 0 : day.overnight / counting);
@@ -121,7 +119,7 @@ function addMember(days: DaysOfMembers, member: Levels): void {
   let previous: { day: DayOfMembers; close: number } | undefined;
   for (const { date, open, close, isEnd = false } of member) {
     const day = days.get(date) ?? {
-      ...{ overnight: 0, intraday: 0, joins: 0, lasts: 0 },
+      ...{ date, overnight: 0, intraday: 0, joins: 0, lasts: 0 },
       stillUntil: addDays(date, MAX_STILL_DAYS),
     };
     days.set(date, day);
@@ -146,12 +144,15 @@ export function memberLevels(
   symbols: Iterable<readonly [symbol: string, levels: Levels]>,
   members: readonly Member[],
 ): Levels {
-  const days = new Map<CalendarDate, Record<'sinceClose' | 'sinceOpen', number[]>>();
+  const days = new Map<
+    CalendarDate,
+    { date: CalendarDate; sinceClose: number[]; sinceOpen: number[] }
+  >();
   const spans = Map.groupBy(members, ({ symbol }) => symbol);
   for (const [symbol, levels] of symbols)
     for (const [place, { date, open, close, isEnd = false }] of levels.entries()) {
       if (membersOn(spans.get(symbol) ?? [], date).length === 0) continue;
-      const day = days.get(date) ?? { sinceClose: [], sinceOpen: [] };
+      const day = days.get(date) ?? { date, sinceClose: [], sinceOpen: [] };
       days.set(date, day);
       if (!isEnd) day.sinceOpen.push(close / open - 1);
       const last = levels[place - 1];
@@ -160,8 +161,8 @@ export function memberLevels(
     }
   let level = 1;
   let waiting: number[] = [];
-  const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
-  return ordered.flatMap(([date, { sinceClose, sinceOpen }], place) => {
+  const ordered = [...days.values()].sort(byDate);
+  return ordered.flatMap(({ date, sinceClose, sinceOpen }, place) => {
     const returns = [...waiting, ...sinceClose];
     const isWaiting = sinceOpen.length === 0 && place < ordered.length - 1;
     waiting = isWaiting ? returns : [];
@@ -241,10 +242,7 @@ export function benchmarkCurve(
   const curve: ReturnType<typeof benchmarkCurve> = [];
   let [value, first] = [1, NaN];
   let followed: Levels | null = null;
-  const byDate = [...Map.groupBy(days, ({ date }) => date)].sort(([one], [other]) =>
-    one < other ? -1 : 1,
-  );
-  for (const [date, sameDate] of byDate) {
+  for (const [date, sameDate] of Map.groupBy(days.toSorted(byDate), (day) => day.date)) {
     const paysDividends = sameDate.some((day) => day.paysDividends);
     const own = levelsFor({ paysDividends }, levels);
     const previous = curve.at(-1)?.date;
@@ -274,14 +272,13 @@ function earliestStart(
   days: readonly ComparedDay[],
   notBefore: CalendarDate | undefined,
 ) {
-  const starts = days.map(({ date, startDate: own }) => ({
-    date,
-    startDate: own === null || notBefore === undefined || own > notBefore ? own : notBefore,
-  }));
+  const starts = days.map(({ date, startDate: own }) => {
+    const startDate = own === null || notBefore === undefined || own > notBefore ? own : notBefore;
+    return { startDate, ...startTime({ date, startDate }) };
+  });
   // Of one date, the own open comes after every close before it.
-  starts.sort((one, other) => (startTime(one).date < startTime(other).date ? -1 : 1));
-  for (const start of starts) {
-    const level = levelAt(levels, startTime(start));
+  for (const start of starts.sort(byDate)) {
+    const level = levelAt(levels, start);
     if (level !== null) return { startDate: start.startDate, level };
   }
   return null;

@@ -10,9 +10,8 @@ import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
-import { pickIds } from '#database/session-filters.ts';
-import { type ActiveDay, priceSpan } from './queries.ts';
-import { newestConfiguration } from './run-queries.ts';
+import { type ActiveDay, hasBars } from './queries.ts';
+import { storedConfigurations } from './run-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import {
   benchmarkCurve,
@@ -40,7 +39,7 @@ type Benchmark = ReturnType<typeof chooseBenchmark>;
 
 /** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
 export function checkBenchmark(database: Database, wanted: string | undefined): void {
-  if (wanted === undefined || wanted === UNIVERSE || priceSpan(database, wanted) !== null) return;
+  if (wanted === undefined || wanted === UNIVERSE || hasBars(database, wanted)) return;
   const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
   throw new ServiceError(
     'no_prices',
@@ -116,8 +115,9 @@ function firstDays(days: readonly ActiveDay[]): ActiveDay[] {
 
 /** The terms of the newest job of some model-days; null without days. */
 function newestTerms(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
-  const configuration = newestConfiguration(database, pickIds(days));
-  return configuration === null ? null : parseAgentConfiguration(configuration);
+  const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
+  const newest = [...stored.values()].at(-1);
+  return newest === undefined ? null : parseAgentConfiguration(newest);
 }
 
 /** Whether a symbol has a level at the earliest start of some model-days. */

@@ -86,7 +86,7 @@ export function sellLots(
     if (lot === undefined)
       throw new Error(`Cannot sell ${quantity} ${symbol} on ${date}: the ledger bought fewer`);
     const part = Math.min(quantity - sold, lot.quantity);
-    const cost = portion(lot.cost, part, lot.quantity);
+    const cost = asMoney(portion(lot.cost, part, lot.quantity));
     sold += part;
     const paidSoFar = portion(proceeds, sold, quantity);
     trips.push({
@@ -138,28 +138,28 @@ function bringShares(
 
 /**
  * Scales lots to whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to
- * the next one.
+ * the next one, the last one to that before it.
  */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
   const total = countShares(lots);
   const scaled: Lot[] = [];
   let [reached, done, cost] = [0, 0, 0];
-  lots.forEach((lot, index) => {
+  for (const lot of lots) {
     reached += lot.quantity;
     cost += lot.cost;
-    const bound = index === lots.length - 1 ? quantity : Math.round((reached / total) * quantity);
-    const last = scaled.at(-1);
-    if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: asMoney(cost) });
-    else if (index === lots.length - 1 && last !== undefined) last.cost = asMoney(last.cost + cost);
-    else return;
+    const bound = portion(quantity, reached, total);
+    if (bound === done) continue;
+    scaled.push({ date: lot.date, quantity: bound - done, cost: asMoney(cost) });
     [done, cost] = [bound, 0];
-  });
+  }
+  const last = scaled.at(-1);
+  if (last !== undefined) last.cost = asMoney(last.cost + cost);
   return scaled;
 }
 
-/** `amount * part / whole`, to the nearest 1/10000 dollar; exactly `amount` for the whole. */
-function portion(amount: Money, part: number, whole: number): Money {
-  return part === whole ? amount : asMoney(Math.round(amount * (part / whole)));
+/** `amount * part / whole`, rounded; exactly `amount` for the whole. */
+function portion(amount: number, part: number, whole: number): number {
+  return part === whole ? amount : Math.round(amount * (part / whole));
 }
 
 /**

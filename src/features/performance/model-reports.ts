@@ -148,11 +148,9 @@ function createMarkReader(database: Database) {
   const known = new Map<string, Money | null>();
   return (date: CalendarDate, symbol: string): Money | null => {
     const key = `${date} ${symbol}`;
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const mark = closingPrice(latestPrices(database), date, symbol)?.price ?? null;
-    known.set(key, mark);
-    return mark;
+    if (!known.has(key))
+      known.set(key, closingPrice(latestPrices(database), date, symbol)?.price ?? null);
+    return known.get(key) ?? null;
   };
 }
 

@@ -59,22 +59,26 @@ export interface DayWithReturn extends ActiveDay {
   servedBy: readonly string[];
 }
 
+function windowBounds({ jobId, ...window }: JobWindow) {
+  return [...dateBounds(window), jobId ?? null];
+}
+
 /** The active model-days of some runs in a window, by run and date; of runs that have any. */
 export function activeDays(
   reader: Reader,
   runs: readonly string[],
-  { jobId, ...window }: JobWindow,
+  window: JobWindow,
 ): Map<string, ActiveDay[]> {
-  return groupByRun(DAYS.all(reader, runs, ...dateBounds(window), jobId ?? null).map(toActiveDay));
+  return groupByRun(DAYS.all(reader, runs, ...windowBounds(window)).map(toActiveDay));
 }
 
 /** The same with their returns, and which are stale. */
 export function activeDaysWithReturns(
   reader: Reader,
   runs: readonly string[],
-  { jobId, ...window }: JobWindow,
+  window: JobWindow,
 ): Map<string, DayWithReturn[]> {
-  const all = RETURNS.all(reader, runs, ...dateBounds(window), jobId ?? null).map((row) =>
+  const all = RETURNS.all(reader, runs, ...windowBounds(window)).map((row) =>
     Object.assign(toActiveDay(row), { dailyReturn: row[7], servedBy: [] as string[] }),
   );
   markStale(reader, all);
@@ -246,16 +250,12 @@ export const refusedAnswers = reads(
   (days: readonly { sessionId: number }[]) => [pickIds(days)],
 );
 
-const SPAN = query(
-  `SELECT min(date), max(date) FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`,
-  [orNull(text), orNull(text)],
+export const hasBars = reads(
+  'has',
+  `SELECT 1 FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}' LIMIT 1`,
+  [integer],
+  (symbol: string) => [symbol],
 );
-
-/** The first and last date on which a symbol has a bar; null when it has none. */
-export function priceSpan(database: Database, symbol: string) {
-  const [first, last] = SPAN.one(database, symbol);
-  return first === null || last === null ? null : { first, last };
-}
 
 /**
  * A symbol's bars between two dates, preceded by its last earlier one: date, open, close in raw
@@ -284,15 +284,12 @@ export interface RunInWindow extends Run {
 }
 
 /** Every run that a job has named, or those of a study, by name. */
-export function runsInWindow(
-  reader: Reader,
-  { jobId, study, ...window }: JobWindow,
-): RunInWindow[] {
+export function runsInWindow(reader: Reader, { study, ...window }: JobWindow): RunInWindow[] {
   const runs = knownRuns(reader).filter(
     (run) => study === undefined || (run.study ?? '') === study,
   );
   const names = runs.map(({ model }) => model);
-  const counts = COUNTS.all(reader, names, ...dateBounds(window), jobId ?? null);
+  const counts = COUNTS.all(reader, names, ...windowBounds(window));
   return runs.map((run, place) => ({ ...run, modelDays: counts[place]?.[1] ?? 0 }));
 }
 
@@ -325,7 +322,7 @@ export const firstTriedDate = reads(
    FROM simulation_runs JOIN jobs USING (job_id)
    WHERE model = ?1 AND jobs.status <> 'discarded' AND (?4 IS NULL OR job_id = ?4)`,
   [orNull(text)],
-  (run: string, { jobId, ...window }: JobWindow) => [run, ...dateBounds(window), jobId ?? null],
+  (run: string, window: JobWindow) => [run, ...windowBounds(window)],
 );
 
 /** The dates on which any of these symbols has a bar. */

@@ -193,7 +193,7 @@ export function reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const curve = days.map((day) => toCurveDay(day, record));
   const leastReturn = smallestReturn(days);
-  const trading = measureTrading(record.ledger, new Set(record.chosen.keys()));
+  const trading = measureTrading(record.ledger, record.chosen);
   const positions = openPositions(trading.book, record.markOf);
   const series = toReturnSeries(curve, leastReturn);
   const { gains, riskFree, factors } = record;

@@ -1,5 +1,5 @@
 import type { Database, Reader } from '#database/database.ts';
-import { orNull, amount, query, reads, text } from '#database/rows.ts';
+import { orNull, amount, query, text } from '#database/rows.ts';
 import type { Money } from '#money/money.ts';
 
 const AGENTS = query(
@@ -20,27 +20,20 @@ export function findAgents(
 }
 
 const CONFIGURATIONS = query(
-  'SELECT job_id, agent_config FROM jobs WHERE job_id IN (SELECT value FROM json_each(?))',
+  'SELECT job_id, agent_config FROM jobs WHERE job_id IN (SELECT value FROM json_each(?)) ORDER BY rowid',
   [text, text],
 );
 
-/** The terms on which the models of some jobs traded, by job: the agent configuration as stored. */
+/**
+ * The terms on which the models of some jobs traded, by job, the newest last: the agent
+ * configuration as stored.
+ */
 export function storedConfigurations(
   database: Database,
   jobIds: Iterable<string>,
 ): Map<string, string> {
   return new Map(CONFIGURATIONS.all(database, [...jobIds]));
 }
-
-/** The agent configuration of the newest job that ran one of some model-days; null without any. */
-export const newestConfiguration = reads(
-  'value',
-  `SELECT agent_config FROM jobs WHERE job_id IN (
-     SELECT job_id FROM trading_sessions WHERE session_id IN (SELECT value FROM json_each(?)))
-   ORDER BY rowid DESC LIMIT 1`,
-  [text],
-  (sessionIds: readonly number[]) => [sessionIds],
-);
 
 const INITIAL_CASH = query(
   `SELECT value, (SELECT initial_cash_e4 FROM trading_sessions

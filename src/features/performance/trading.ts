@@ -39,7 +39,7 @@ export type ModelTrading = Trading & { book: LotBook };
  */
 export function measureTrading(
   ledger: readonly LedgerDay[],
-  chosen: ReadonlySet<number>,
+  chosen: Pick<ReadonlySet<number>, 'has'>,
 ): ModelTrading {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
   const trading = noTrading();

@@ -116,21 +116,20 @@ export function equalWeightLevels(members: Iterable<Levels>): Levels {
 }
 
 function addMember(days: DaysOfMembers, member: Levels): void {
-  let previous: { day: DayOfMembers; close: number } | undefined;
-  for (const { date, open, close, isEnd = false } of member) {
+  let isContinued = false;
+  for (const [place, { date, open, close, isEnd = false }] of member.entries()) {
     const day = days.get(date) ?? {
       ...{ date, overnight: 0, intraday: 0, joins: 0, lasts: 0 },
       stillUntil: addDays(date, MAX_STILL_DAYS),
     };
     days.set(date, day);
-    const isContinued = previous !== undefined && date <= previous.day.stillUntil;
-    if (previous !== undefined && isContinued) day.overnight += close / previous.close - 1;
-    else if (previous !== undefined) previous.day.lasts += 1;
+    if (isContinued) day.overnight += close / at(member, place - 1).close - 1;
     if (!isEnd) day.intraday += close / open - 1;
     day.joins += Number(!isEnd) - Number(isContinued);
-    previous = isEnd ? undefined : { day, close };
+    const next = member[place + 1];
+    isContinued = next !== undefined && next.date <= day.stillUntil;
+    if (!isContinued && !isEnd) day.lasts += 1;
   }
-  if (previous !== undefined) previous.day.lasts += 1;
 }
 
 /**

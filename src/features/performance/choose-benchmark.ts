@@ -15,11 +15,9 @@ import { storedConfigurations } from './run-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import {
   benchmarkCurve,
-  type LevelPair,
   type ComparedDay,
   equalWeightLevels,
   levelAt,
-  type Levels,
   memberLevels,
   startTime,
 } from './benchmark.ts';
@@ -70,14 +68,16 @@ export function chooseBenchmark(
     name === UNIVERSE ? (terms ?? { stock_symbols: [] }) : { stock_symbols: [name] };
   const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
   const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
-  const levels = readLevelPair(days, (paysDividends) => {
+  const levelsOf = (paysDividends: boolean) => {
     const readLevels = (symbol: string) =>
       readSymbolLevels(database, symbol, { ...span, paysDividends, isMember: name === UNIVERSE });
     if (name !== UNIVERSE) return readLevels(name);
     const all = symbols.values().map((symbol) => [symbol, readLevels(symbol)] as const);
     return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
-  });
+  };
   const pays = days.some(({ paysDividends }) => paysDividends);
+  const isOneKind = days.every(({ paysDividends }) => paysDividends === pays);
+  const withDividends = levelsOf(pays);
   const { links } = followShare(database, name, span);
   const paying = name === UNIVERSE ? symbols : links.map(({ symbol }) => symbol);
   return {
@@ -85,20 +85,11 @@ export function chooseBenchmark(
     name,
     /** How many symbols it has. */
     symbols: symbols.length,
-    levels,
+    /** Where the model-days are all of one kind, the same twice. */
+    levels: { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) },
     /** The days on which its levels with dividends may lack one of some symbol. */
     unknownDividends: unknownDividendDays(database, pays ? paying : [], span),
   };
-}
-
-/** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
-function readLevelPair(
-  days: readonly ActiveDay[],
-  levelsOf: (paysDividends: boolean) => Levels,
-): LevelPair {
-  const isOneKind = new Set(days.map(({ paysDividends }) => paysDividends)).size < 2;
-  const withDividends = levelsOf(days[0]?.paysDividends === true || !isOneKind);
-  return { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) };
 }
 
 /** From the earliest start of the days to the last of them. */

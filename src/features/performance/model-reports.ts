@@ -135,12 +135,12 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
     },
     findSuspected: createSuspicionSearch(database, held, span),
     rerunOption: createRerunOptions(database),
-    /** Whether a job's orders cost nothing beside their price. */
-    hasNoCosts: (jobId: string) => {
-      const configuration = configurations.get(jobId);
-      return configuration !== undefined && !hasCosts(marketRules(configuration));
-    },
   };
+}
+
+/** Whether orders cost nothing beside their price. */
+function isFree(configuration: AgentConfiguration | undefined): boolean {
+  return configuration !== undefined && !hasCosts(marketRules(configuration));
 }
 
 /** Reads the value of a share at the close of a date once. */
@@ -218,7 +218,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     failed_model_days: request.failed.get(model) ?? 0,
     currency,
     initial_cash: cash === null ? null : toDollars(cash),
-    no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
+    no_trading_costs: run.days.every(({ jobId }) => isFree(basis.configurations.get(jobId))),
     ...figures,
     suspected: suspected.map(({ kind, symbol, date, from, to, days: own }) => {
       return { kind, symbol, date, from, to, model_days: own.length };

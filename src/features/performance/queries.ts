@@ -20,7 +20,7 @@ import { sumSql } from '#database/usage.ts';
 import { findStaleDays } from '#database/stale.ts';
 import { knownRuns, type Run } from '#database/records/model-records.ts';
 import { explainExchanges, type LedgerAction } from './exchange-evidence.ts';
-import { type OpeningLot, openingLots } from './opening-queries.ts';
+import { type OpeningLot, openingLots } from './holdings-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */
 const daysQuery = <const Columns extends readonly ColumnType<unknown>[]>(

@@ -87,22 +87,18 @@ export function addClosing(
  */
 export function reportClosing({ date, cash, value, holdings }: Closing) {
   const portfolioWeight = (part: Money) => (value === 0 ? null : rounded(part / value));
-  const valued = holdings.map(({ price, ...holding }) => {
-    const own = price === null ? null : asMoney(holding.quantity * price);
-    return { ...holding, price, value: own };
+  const valued = holdings.map(({ symbol, quantity, price }) => {
+    if (price === null) return { symbol, quantity, price, value: null, weight: null };
+    const own = asMoney(quantity * price);
+    const weight = portfolioWeight(own);
+    return { symbol, quantity, price: toDollars(price), value: toDollars(own), weight };
   });
   return {
     date,
     cash: toDollars(cash),
     value: toDollars(value),
     cash_weight: portfolioWeight(cash),
-    holdings: sortDescending(valued, 'value').map(({ symbol, quantity, price, value: own }) => ({
-      symbol,
-      quantity,
-      price: price === null ? null : toDollars(price),
-      value: own === null ? null : toDollars(own),
-      weight: own === null ? null : portfolioWeight(own),
-    })),
+    holdings: sortDescending(valued, 'value'),
   };
 }
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkNames, dateRangeEntries, parseFilters } from '#api/filters.ts';
 import { formatQuery, listBody, objectTable } from '#api/handler.ts';
+import { pickIds } from '#database/session-filters.ts';
 import { currenciesByName } from '#database/records/model-records.ts';
 import { resolveStudy, studiesByName } from '#api/studies.ts';
 import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
@@ -98,10 +99,7 @@ export const holdingsRoute = route({
     const isOther = ![undefined, study ?? ''].includes(query.study);
     const own = activeDays(database, isOther ? [] : [query.model], window);
     const days = own.get(query.model) ?? [];
-    const closings = readClosings(
-      database,
-      days.map(({ sessionId }) => sessionId),
-    );
+    const closings = readClosings(database, pickIds(days));
     if (format === 'csv')
       return objectTable(
         'holdings.csv',

@@ -123,17 +123,11 @@ export function splitLots(book: LotBook, split: CashAction, date: CalendarDate):
 function bringShares(
   book: LotBook,
   old: Lot[],
-  {
-    symbol,
-    amount: whole,
-    change: proceeds,
-    sold: quantity,
-    date,
-  }: CashAction & { sold: number; date: CalendarDate },
+  { symbol, amount, change, sold, date }: CashAction & { sold: number; date: CalendarDate },
 ): Money {
-  const trips = sellLots(old, { symbol, date, quantity, proceeds });
-  addLots(book, symbol, rescale(old, whole));
-  return trips.length === 0 ? proceeds : sumProfit(trips);
+  const trips = sellLots(old, { symbol, date, quantity: sold, proceeds: change });
+  addLots(book, symbol, rescale(old, amount));
+  return trips.length === 0 ? change : sumProfit(trips);
 }
 
 /**

@@ -107,21 +107,16 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
   const days = [
     ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
   ];
-  const { periods, configurations, initialCash, incomparable, usualJobs } = compareRuns(
-    database,
-    runs,
-  );
-  const benchmark = chooseBenchmark(database, wanted, days, usualJobs);
+  const compared = compareRuns(database, runs);
+  const benchmark = chooseBenchmark(database, wanted, days, compared.usualJobs);
   const span = daySpan(days);
   const { withDetails } = request;
   const factors = withDetails ? readFactors(database, request.factors, span) : null;
   return {
     factors,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
-    incomparable,
-    configurations,
-    initialCash,
-    agents: findAgents(database, periods),
+    ...compared,
+    agents: findAgents(database, compared.periods),
     /** What the records of all models share. */
     shared: {
       benchmark: benchmark.levels,
@@ -201,7 +196,6 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
   const { currency } = configuration?.market ?? US;
   const record = readModelRecord(database, run, { ...basis.shared, currency });
   const figures = reportModel(record);
-  const days = run.days.map(({ date, isStale, jobId }) => ({ date, isStale, jobId }));
   const suspected = basis.findSuspected(run.days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
@@ -225,7 +219,7 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     }),
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
-      ...staleness([{ run: model, days }], basis.rerunOption),
+      ...staleness([{ run: model, days: run.days }], basis.rerunOption),
       ...behaviourFlags(record, figures, { database, basemodel, configuration, suspected }),
     ],
   };

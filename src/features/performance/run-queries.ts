@@ -3,9 +3,9 @@ import { orNull, amount, query, text } from '#database/rows.ts';
 import type { Money } from '#money/money.ts';
 
 const AGENTS = query(
-  `SELECT model, job_id AS jobId FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
+  `SELECT model, job_id FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
    WHERE json_extract(entry, '$.kind') = 'agent'`,
-  { model: text, jobId: text },
+  [text, text],
 );
 
 /** The runs that were an agent in any of their jobs, whatever their entry is now. */
@@ -15,8 +15,8 @@ export function findAgents(
 ): Set<string> {
   const jobs = new Map(runs.map(({ model, jobIds }) => [model, jobIds]));
   const all = new Set(runs.flatMap(({ jobIds }) => [...jobIds]));
-  const agents = AGENTS.all(reader, [...all]).filter((one) => jobs.get(one.model)?.has(one.jobId));
-  return new Set(agents.map(({ model }) => model));
+  const agents = AGENTS.all(reader, [...all]).filter(([model, job]) => jobs.get(model)?.has(job));
+  return new Set(agents.map(([model]) => model));
 }
 
 const CONFIGURATIONS = query(

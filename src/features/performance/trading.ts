@@ -45,23 +45,21 @@ export function measureTrading(
   const trading = noTrading();
   const isWhole = ledger.every(({ sessionId }) => chosen.has(sessionId));
   let book: LotBook = new Map();
+  let cash = asMoney(0);
   let reached: number | null = null;
   for (const day of ledger) {
     if (!chosen.has(day.sessionId)) continue;
     // From the last day applied, or from the start of the ledger, to this one.
     const path = [day];
-    let past = day.startedFrom;
-    while (past !== null && past !== reached) {
-      const previous = requireDay(days, past);
-      path.push(previous);
-      past = previous.startedFrom;
+    let first = day;
+    while (first.startedFrom !== null && first.startedFrom !== reached) {
+      first = requireDay(days, first.startedFrom);
+      path.push(first);
     }
-    if (past === null) book = new Map();
+    if (first.startedFrom === null) [book, cash] = [new Map(), first.initialCash ?? asMoney(0)];
     for (const applied of path.reverse()) {
-      const accounts = { book, trading: applied === day ? trading : noTrading(), isWhole };
-      const { startedFrom, initialCash } = applied;
-      const cash = startedFrom === null ? initialCash : requireDay(days, startedFrom).cash;
-      applyDay(accounts, applied, cash ?? asMoney(0));
+      applyDay({ book, trading: applied === day ? trading : noTrading(), isWhole }, applied, cash);
+      cash = applied.cash;
     }
     reached = day.sessionId;
   }
@@ -119,7 +117,8 @@ interface Accounts {
  * change in cash, so the profit includes everything that an order is charged beside its price.
  */
 function applyDay(accounts: Accounts, day: LedgerDay, openingCash: Money): void {
-  for (const lot of day.lots ?? []) addLots(accounts.book, lot.symbol, [lot]);
+  for (const { symbol, date, quantity, cost } of day.lots ?? [])
+    addLots(accounts.book, symbol, [{ date, quantity, cost }]);
   const steps: CashAction[] = [];
   let cash = openingCash;
   for (const action of day.actions) {
@@ -186,19 +185,11 @@ function applyStep(
   const traded = asMoney(amount * (price ?? 0));
   own.trades += 1;
   add(trading, actionType === 'buy' ? 'bought' : 'sold', traded);
-  add(trading, 'commission', orderCommission({ side: actionType, traded, change }));
+  add(trading, 'commission', orderCommission(actionType, traded, change));
 }
 
 /** What an order cost beside shares times price, by the change in cash. */
-export function orderCommission({
-  side,
-  traded,
-  change,
-}: {
-  side: 'buy' | 'sell';
-  traded: Money;
-  change: Money;
-}): Money {
+export function orderCommission(side: 'buy' | 'sell', traded: Money, change: Money): Money {
   return asMoney(side === 'buy' ? -change - traded : traded - change);
 }
 

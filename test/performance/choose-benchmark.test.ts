@@ -15,6 +15,8 @@ import {
   chooseBenchmark,
   reportBenchmark,
 } from '../../src/features/performance/choose-benchmark.ts';
+import { storeExchanges } from '../../src/core/database/exchanges.ts';
+import { readExchanges } from '../support/exchanges.ts';
 import { storePrices } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -143,6 +145,30 @@ test('a benchmark reinvests dividends, as they are paid to the model', () => {
       const found = levelAt(own, { date: '2025-11-11', at: 'close' });
       assert.equal(found?.toFixed(9), Number(close).toFixed(9), `${source}, ${basis}: ${why}`);
     }
+  }
+});
+
+test('of several new shares, only dividends of those that a benchmark continues as may be missing', () => {
+  const bars = ['NEW', 'TWO'].map(
+    (symbol) => `${symbol} 2025-11-11 50 50\n${symbol} 2025-11-12 50 50`,
+  );
+  for (const [covered, unknown] of [
+    ['NEW', []],
+    ['TWO', ['2025-11-12']],
+  ] as const) {
+    const database = databaseWith([PRICES, ...bars].join('\n'));
+    const exchanges = readExchanges('QQQ 2025-11-11 0 NEW 1 1\nQQQ 2025-11-11 0 TWO 1 1');
+    storeExchanges(database, { exchanges, none: [] }, 'csv');
+    for (const symbol of ['QQQ', covered])
+      database
+        .statement(
+          `INSERT INTO dividend_coverage (symbol, source, start_date, end_date)
+           VALUES (?, 'csv', '2025-01-01', '2025-12-31')`,
+        )
+        .run(symbol);
+    const days = [day('a', '2025-11-11', '2025-11-10'), day('a', '2025-11-12', '2025-11-11')];
+    const { unknownDividends } = chooseBenchmark(database, 'QQQ', days);
+    assert.deepEqual([...unknownDividends], unknown, covered);
   }
 });
 

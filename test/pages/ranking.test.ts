@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lineLook } from '../../src/features/pages/browser/look.ts';
-import { meanFigure } from '../../src/features/pages/browser/pages/model-figures.ts';
+import { meanFigure, valueColumns } from '../../src/features/pages/browser/pages/model-figures.ts';
 import {
   type CurvesInput,
   curvesFromStart,
 } from '../../src/features/pages/browser/pages/equity-curves.ts';
-import {
-  rowMarks,
-  describeRanking,
-  valueColumns,
-} from '../../src/features/pages/browser/pages/leaderboard.ts';
+import { rowMarks, describeRanking } from '../../src/features/pages/browser/pages/leaderboard.ts';
 import { daysBesideBenchmark } from '../../src/features/pages/browser/pages/model-curves.ts';
 import { spreadLabels } from '../../src/features/pages/browser/plot/legend.ts';
 import { benchmarkNotes } from '../../src/features/pages/browser/plot/lines.ts';

@@ -23,7 +23,7 @@ import {
 } from './benchmark.ts';
 import { followShare, readSymbolLevels } from './symbol-levels.ts';
 import { unknownDividendDays } from './record.ts';
-import { count } from '#text/sentences.ts';
+import { compact, count } from '#text/sentences.ts';
 import { at } from '../statistics/moments.ts';
 import { rounded } from '../statistics/figure.ts';
 import { reportReturns } from './report-returns.ts';
@@ -169,23 +169,18 @@ function incompleteReason(
   { name, levels }: Benchmark,
   { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
 ): string | null {
-  const subject = name === UNIVERSE ? 'The universe' : name;
+  const [subject, whose] = name === UNIVERSE ? ['The universe', 'the universe'] : [name, name];
   const lastBar = levels.ofPrices.at(-1)?.date;
   if (dates.length === 0) return null;
   if (lastBar === undefined || covered.length === 0)
     return `${subject} has no price at the start of any of these days`;
-  const sentences: string[] = [];
-  if (covered.length < dates.length) {
-    const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
-    sentences.push(
-      `${subject} has a return on ${covered.length} of ${count(dates.length, 'date')}: ${span}`,
-    );
-  }
+  const all = count(dates.length, 'date');
+  const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
   const after = dates.filter((date) => date > lastBar).length;
-  const whose = name === UNIVERSE ? 'the universe' : name;
-  if (after > 0)
-    sentences.push(
-      `The last price of ${whose} is that of ${lastBar}, before ${after} of ${count(dates.length, 'date')}`,
-    );
+  const sentences = compact([
+    covered.length < dates.length &&
+      `${subject} has a return on ${covered.length} of ${all}: ${span}`,
+    after > 0 && `The last price of ${whose} is that of ${lastBar}, before ${after} of ${all}`,
+  ]);
   return sentences.join('. ') || null;
 }

@@ -96,7 +96,7 @@ export const definitions = {
   cost_usd:
     'What the tokens of these model-days cost, including failed attempts within the same job',
   profit_per_cost_usd:
-    'Dollars of profit per dollar of model cost; none of a profit in another currency, as nothing is converted',
+    'Dollars of profit per dollar of model cost; none of profit in another currency',
   style:
     'What the stored factors leave of the sum of the daily returns above the risk-free rate, by a regression over the days ' +
     'that have every factor; a sum, not linked as a return is',

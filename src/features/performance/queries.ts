@@ -59,6 +59,7 @@ export interface DayWithReturn extends ActiveDay {
   servedBy: readonly string[];
 }
 
+/** Its dates, and its job or null. */
 function windowBounds({ jobId, ...window }: JobWindow) {
   return [...dateBounds(window), jobId ?? null];
 }
@@ -337,8 +338,8 @@ export const marketDates = reads(
 /** A completed job has no failed model-day, and those of a discarded one do not count. */
 const FAILED = query(
   `SELECT DISTINCT model, date FROM jobs CROSS JOIN job_details AS own USING (job_id)
-   WHERE job_id = coalesce(?1, job_id) AND jobs.status NOT IN ('completed', 'discarded')
-     AND date BETWEEN ?2 AND ?3 AND own.status = 'failed'`,
+   WHERE job_id = coalesce(?3, job_id) AND jobs.status NOT IN ('completed', 'discarded')
+     AND date BETWEEN ?1 AND ?2 AND own.status = 'failed'`,
   [text, text],
 );
 
@@ -348,10 +349,10 @@ const FAILED = query(
  */
 export function failedModelDays(
   database: Database,
-  { jobId, ...window }: JobWindow,
+  window: JobWindow,
 ): Map<string, Set<CalendarDate>> {
   const failed = new Map<string, Set<CalendarDate>>();
-  const rows = FAILED.all(database, jobId ?? null, ...dateBounds(window));
-  for (const [name, date] of rows) failed.set(name, (failed.get(name) ?? new Set()).add(date));
+  for (const [name, date] of FAILED.iterate(database, ...windowBounds(window)))
+    failed.set(name, (failed.get(name) ?? new Set()).add(date));
   return failed;
 }

@@ -73,8 +73,6 @@ export interface CountedRun extends Run {
 /** What the figures of one model are computed from. */
 export type ModelRecord = ReturnType<typeof readModelRecord>;
 
-const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
-
 /** What was refused on some model-days, by model; and answers that were refusals. */
 export function countRefusals(database: Database, days: readonly ActiveDay[]) {
   const orders: readonly string[] = orderTools;
@@ -82,7 +80,7 @@ export function countRefusals(database: Database, days: readonly ActiveDay[]) {
   const totals = new Map(refusalTotals(database, days, onlyRead).map((own) => [own.model, own]));
   const answers = new Map(refusedAnswers(database, days));
   return (model: string) => ({
-    ...NO_REFUSALS,
+    ...{ orders: 0, malformed: 0, tries: 0 },
     ...totals.get(model),
     answers: answers.get(model) ?? 0,
   });

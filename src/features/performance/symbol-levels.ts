@@ -56,8 +56,7 @@ export function followShare(database: Database, first: string, { from, to }: Dat
   let link = { symbol: first, bars, after: bars[0]?.date ?? to, upTo: NEVER };
   const links = [link];
   const exchanges: ShareChange[] = [];
-  const since = { after: link.after, upTo: to };
-  const rows = exchangesBetween(latestPrices(database), [first], since);
+  const rows = exchangesBetween(latestPrices(database), [first], { ...link, upTo: to });
   for (const [key, own] of Map.groupBy(rows, ({ date, symbol }) => `${date} ${symbol}`)) {
     const [date = '', symbol] = key.split(' ');
     if (symbol !== link.symbol) continue;

@@ -8,17 +8,15 @@ import {
   change,
   wholeNumber,
   counted,
-  inCurrency,
   spanText,
   joinPercent,
   longDate,
-  money,
   shortList,
 } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
-import { type Column, liveTable, nameColumn, numberColumn, textColumn } from '../table.ts';
+import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { fold, reasonList, link } from '../ui.ts';
 import { usualStart, type Curves, equityCurves } from './equity-curves.ts';
 import {
@@ -35,9 +33,8 @@ import {
   entryReports,
   entryFigure,
   grownValue,
+  valueColumns,
 } from './model-figures.ts';
-
-const VALUE = 'What the initial cash grew to over these days, at the last close';
 
 /** A row: an entry, or the benchmark, which has no runs. */
 interface BoardRow {
@@ -130,21 +127,6 @@ function boardColumns(performance: Performance, newest: () => Performance): Colu
     nameColumn('Model', 'name', { cell: nameCell }),
     ...columns,
     ...valueColumns<BoardRow>(models, (row) => grownValue(rowFigure(row, total), start)),
-  ];
-}
-
-/** Values, and of which currency each is where they are of several. */
-export function valueColumns(
-  models: readonly Pick<ModelReport, 'currency'>[],
-  value: (row: BoardRow) => number | null,
-): Column<BoardRow>[] {
-  const [currency, ...others] = new Set(models.map((model) => model.currency));
-  const meaning = VALUE;
-  if (others.length === 0)
-    return [numberColumn(inCurrency('Value', currency), value, money, { meaning })];
-  return [
-    numberColumn('Value', value, money, { meaning }),
-    textColumn('Currency', ({ entry }) => entry?.runs[0]?.currency ?? null),
   ];
 }
 

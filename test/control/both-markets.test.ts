@@ -1,4 +1,3 @@
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
@@ -38,6 +37,7 @@ import { storePrices } from '../support/prices.ts';
 import { copyTemplate } from '../support/service.ts';
 import { callTool, type LedgerDay, tradingDay } from '../support/trading-day.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { US_RULES } from '../support/market-rules.ts';
 
 /**
  * A market and its control market: rules do the same in both, a model that remembers the real

@@ -28,6 +28,8 @@ interface Quote {
    * symbol cannot be valued then.
    */
   previousClose: Money | null;
+  /** Whether that was adjusted for splits when it was stored. */
+  isAdjusted?: 1;
 }
 
 /**
@@ -194,7 +196,7 @@ function loadQuotes(
   );
   const splits = splitsBetween(prices, symbols, { after: oldest, upTo: date });
   return new Map(
-    rows.map(({ symbol, open, previousDate, previousClose }) => {
+    rows.map(({ symbol, open, previousDate, previousClose, isAdjusted }) => {
       const ratio = splitRatio(
         splits.filter((split) => split.symbol === symbol),
         previousDate ?? date,
@@ -207,6 +209,7 @@ function loadQuotes(
           open: open === null ? null : toPrice(open),
           previousDate,
           previousClose: isCounted ? money(close) : null,
+          ...(isAdjusted && { isAdjusted }),
         },
       ];
     }),

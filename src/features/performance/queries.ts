@@ -286,9 +286,7 @@ export interface RunInWindow extends Run {
 
 /** Every run that a job has named, or those of a study, by name. */
 export function runsInWindow(reader: Reader, { study, ...window }: JobWindow): RunInWindow[] {
-  const runs = knownRuns(reader).filter(
-    (run) => study === undefined || (run.study ?? '') === study,
-  );
+  const runs = knownRuns(reader, study);
   const names = runs.map(({ model }) => model);
   const counts = COUNTS.all(reader, names, ...windowBounds(window));
   return runs.map((run, place) => ({ ...run, modelDays: counts[place]?.[1] ?? 0 }));

@@ -158,7 +158,7 @@ test('of several new shares, only dividends of those that a benchmark continues 
   ] as const) {
     const database = databaseWith([PRICES, ...bars].join('\n'));
     const exchanges = readExchanges('QQQ 2025-11-11 0 NEW 1 1\nQQQ 2025-11-11 0 TWO 1 1');
-    storeExchanges(database, { exchanges, none: [] }, 'csv');
+    storeExchanges(database, exchanges, 'csv');
     for (const symbol of ['QQQ', covered])
       database
         .statement(

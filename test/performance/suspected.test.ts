@@ -5,11 +5,14 @@ import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { activeDays } from '../../src/features/performance/queries.ts';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
-import { heldSymbols } from '../../src/core/database/suspicion-queries.ts';
-import { createSuspicionSearch, describeSuspicions } from '../../src/core/prices/suspected.ts';
+import {
+  createSuspicionSearch,
+  describeSuspicions,
+  suspicionWarnings,
+} from '../../src/core/prices/suspected.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
-import { jumpWarnings, currentWarnings } from '../../src/core/prices/warnings.ts';
+import { currentWarnings } from '../../src/core/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { readPrices } from '../support/prices.ts';
@@ -48,9 +51,7 @@ async function booksOf(
 
 const suspicionsOf = ({ database }: Books) =>
   [...activeDays(database, ['model-a'], {})].flatMap(([model, days]) =>
-    createSuspicionSearch(database, heldSymbols(database), { from: '', to: '~' })(days).map(
-      (one) => ({ ...one, model }),
-    ),
+    createSuspicionSearch(database, { from: '', to: '~' })(days).map((one) => ({ ...one, model })),
   );
 
 const suspected = (books: Books) =>
@@ -168,13 +169,14 @@ test('1:1 takes back a split that was stored: the day that applied it is stale, 
 test('the warning of a job says how to settle the jumps that are left, and which were settled since', async () => {
   const books = await booksOf();
   const on = '2025-01-06';
-  const orly = { symbol: 'ORLY', date: on, previousClose: 1348, open: 90 };
-  const gone = { symbol: 'MSFT', date: on, previousClose: 200, open: 99 }; // of earlier prices
-  const other = { symbol: 'A', date: on, previousClose: 10, open: 3.5 };
+  const jump = { kind: 'split', date: on, last: '2025-01-03', isCovered: 1 } as const;
+  const orly = { ...jump, symbol: 'ORLY', from: 1348, to: 90 };
+  const gone = { ...jump, symbol: 'MSFT', from: 200, to: 99 }; // of earlier prices
+  const other = { ...jump, symbol: 'A', from: 10, to: 3.5 };
   const ten = Array.from({ length: 10 }, () => orly);
   const said = (...jumps: (typeof orly)[]) => {
     const [code, about] = [null, undefined];
-    const all = [...jumpWarnings(jumps), { code, message: 'Documents' }];
+    const all = [...suspicionWarnings(jumps), { code, message: 'Documents' }];
     const warningCodes = JSON.stringify(all.map((one) => ({ about, ...one })));
     const warnings = JSON.stringify(all.map(({ message }) => message));
     const now = currentWarnings(books.database, { warnings, warningCodes });
@@ -185,13 +187,16 @@ test('the warning of a job says how to settle the jumps that are left, and which
     `Possible splits, settled since: ${symbols.map((symbol) => `${symbol} on ${on}`).join(', ')}`;
   books.setBar('A', '2025-01-03', { open: 10, close: 10 });
   books.setBar('A', on, { open: 3.5, close: 4 });
-  assert.deepEqual(said(orly, other), jumpWarnings([orly, other]));
+  assert.deepEqual(said(orly, other), suspicionWarnings([orly, other]));
   assert.deepEqual(said(gone), [settled('MSFT')]);
-  assert.deepEqual(said(orly, gone, other), [...jumpWarnings([orly, other]), settled('MSFT')]);
+  assert.deepEqual(said(orly, gone, other), [...suspicionWarnings([orly, other]), settled('MSFT')]);
   await importSplits(books, 'ORLY,2025-01-06,15,1');
-  assert.deepEqual(said(orly, gone, other), [...jumpWarnings([other]), settled('ORLY', 'MSFT')]);
+  assert.deepEqual(said(orly, gone, other), [
+    ...suspicionWarnings([other]),
+    settled('ORLY', 'MSFT'),
+  ]);
   assert.deepEqual(said(orly), [settled('ORLY')]);
-  assert.deepEqual(said(...ten, other), jumpWarnings([...ten, other]));
+  assert.deepEqual(said(...ten, other), suspicionWarnings([...ten, other]));
   assert.equal(currentWarnings(books.database, { warnings: null, warningCodes: '[]' }), undefined);
 });
 

@@ -1,4 +1,4 @@
-import type { CalendarDate } from '#time/calendar.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from '#database/database.ts';
 import {
   modelsOfJob,
@@ -10,18 +10,12 @@ import { staleModelDays } from '#database/stale.ts';
 import { findBoard } from '#domain/market-rules.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import type { ContradictedSplit, Jump } from '#database/splits-and-dividends.ts';
+import type { ContradictedSplit } from '#database/splits-and-dividends.ts';
+import { suspectedKinds, type Suspicion } from '#database/suspicion-queries.ts';
 import { count, compact, list } from '#text/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { describeContradictions } from './split-nights.ts';
-import {
-  MAX_NAMED,
-  settledNoun,
-  stillSuspected,
-  suspicionKey,
-  suspicionWarnings,
-  toSuspicion,
-} from './suspected.ts';
+import { kinds, MAX_NAMED, suspicionKey, suspicionWarnings } from './suspected.ts';
 import type { Problem, RefusedBar } from './provider.ts';
 import type { DownloadReport, PriceRequest } from './download.ts';
 
@@ -206,11 +200,6 @@ export function contradictionWarnings(contradicted: readonly ContradictedSplit[]
   return sentences;
 }
 
-/** Jumps of raw prices that no provider has explained. */
-export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
-  return suspicionWarnings(jumps.map(toSuspicion));
-}
-
 /**
  * The warnings of a job as they are now: what is settled is no longer asked about. With the job's
  * id the sentence on it says what of the job is stale, which takes a while for each model;
@@ -219,17 +208,19 @@ export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
 export function currentWarnings(reader: Reader, stored: StoredWarnings, jobId?: string) {
   return readWarnings(stored)?.flatMap((warning): Warning[] => {
     const { code, about = [] } = warning;
-    const noun = settledNoun(code);
+    const kind = suspectedKinds.find((own) => code === `possible_${own}`);
     // Of more it has only counted some.
-    if (noun === undefined || about.length === MAX_NAMED) return [warning];
+    if (kind === undefined || about.length === MAX_NAMED) return [warning];
+    const { find, noun } = kinds[kind];
     const settled: string[] = [];
     const left = about.flatMap((key) => {
-      const found = stillSuspected(reader, code, key);
-      if (found.length === 0) settled.push(key.split(' ').slice(0, 2).join(' on '));
-      return found;
+      const [symbol = '', date = ''] = key.split(' ');
+      const [found] = find(reader, [symbol], { from: addDays(date, -1), to: date });
+      if (found === undefined) settled.push(`${symbol} on ${date}`);
+      return found === undefined ? [] : { ...found, date };
     });
     if (settled.length === 0) return [warning];
-    const message = `${noun}, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
+    const message = `${noun}s, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
     return [...suspicionWarnings(left), { code: null, message }];
   });
 }
@@ -242,16 +233,15 @@ function staleClause(reader: Reader, jobId?: string): string {
 }
 
 /**
- * The jumps that are news to the readers of a job: those on its own dates, which are in its
+ * Of the jumps that are news to the readers of a job: those on its own dates, which are in its
  * results, and the earlier ones that no job has warned of.
  */
-export function selectNewJumps(
+export function jumpWarnings(
   database: Database,
-  jumps: readonly Jump[],
+  jumps: readonly Suspicion[],
   firstDate: CalendarDate,
-): Jump[] {
+): Warning[] {
   const said = warnedSubjects(database, 'possible_split');
-  return jumps.filter(
-    (jump) => jump.date >= firstDate || !said.has(suspicionKey(toSuspicion(jump))),
-  );
+  const isNews = (jump: Suspicion) => jump.date >= firstDate || !said.has(suspicionKey(jump));
+  return suspicionWarnings(jumps.filter(isNews));
 }

@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
-import { largeDividends, type Suspicion } from '#prices/suspected.ts';
+import type { Suspicion } from '#database/suspicion-queries.ts';
+import { largeDividends } from '#prices/suspected.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
@@ -39,9 +40,8 @@ export async function importPrices(
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: declared }),
     );
-    const dividends = largeDividends(database, summary.symbols, undefined, before);
-    const large = largeDividendWarnings(dividends);
-    process.stdout.write(describeImport(path, summary) + large.join(''));
+    const large = largeDividends(database, summary.symbols, undefined, before);
+    process.stdout.write(describeImport(path, summary) + largeDividendWarnings(large).join(''));
     return summary.symbols.length > 0;
   });
 }

@@ -137,10 +137,10 @@ const NIGHTS = query(
   `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,
      after.date AS nextDate, coalesce(after.close, 0) AS nextClose, after.source
    FROM stock_splits AS split
-   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (SELECT max(date) FROM price_data
-     WHERE price_data.symbol = split.symbol AND price_data.date < split.date AND close IS NOT NULL)
-   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (SELECT min(date) FROM price_data
-     WHERE price_data.symbol = split.symbol AND price_data.date >= split.date AND close IS NOT NULL)
+   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (
+     SELECT max(date) FROM price_data WHERE symbol = split.symbol AND date < split.date AND close IS NOT NULL)
+   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (
+     SELECT min(date) FROM price_data WHERE symbol = split.symbol AND date >= split.date AND close IS NOT NULL)
    WHERE split.symbol IN (SELECT value FROM json_each(?1)) AND before.source <> 'synthetic' AND after.source NOT IN ('synthetic', 'massive')
      AND julianday(after.date) - julianday(before.date) <= ${MAX_NIGHT_DAYS}
    ORDER BY split.symbol, split.date`,

@@ -1,18 +1,7 @@
 import type { DateSpan } from '#time/calendar.ts';
 import { adjustedSourcesInSql } from '#database/schema/price-conditions.ts';
 import type { Reader } from './database.ts';
-import {
-  distinct,
-  flag,
-  oneOf,
-  orNull,
-  query,
-  reads,
-  real,
-  type RowOf,
-  type ShapedRow,
-  text,
-} from './rows.ts';
+import { distinct, flag, oneOf, orNull, query, reads, real, type ShapedRow, text } from './rows.ts';
 import { MAX_NIGHT_DAYS, type StoredDividend } from './splits-and-dividends.ts';
 
 /** What in the prices looks as if something about a symbol is unknown, and which sessions held it. */
@@ -55,8 +44,8 @@ export const unexplainedJumps = reads(
   'iterate',
   `WITH bars AS (
      SELECT symbol AS name, date AS day, open, source, lag(date) OVER before AS last, lag(coalesce(close, open)) OVER before AS previous
-     FROM json_each(?1) AS chosen CROSS JOIN price_data ON symbol = chosen.value AND date <= ?3 AND date >=
-       coalesce((SELECT max(date) FROM price_data AS past WHERE past.symbol = chosen.value AND past.date <= ?2), '')
+     FROM json_each(?1) CROSS JOIN price_data ON symbol = value AND date <= ?3
+       AND date >= coalesce((SELECT max(date) FROM price_data WHERE symbol = value AND date <= ?2), '')
      WINDOW before AS (PARTITION BY symbol ORDER BY date)),
    nights AS MATERIALIZED (
      SELECT * FROM bars
@@ -108,8 +97,8 @@ export const possibleEnds = reads(
   'all',
   `SELECT 'end' AS kind, symbol, date(date, '+1 day') AS date, date AS last, coalesce(close, open) AS "from", NULL AS "to",
      EXISTS (SELECT 1 FROM price_data_coverage WHERE symbol = bar.symbol AND end_date > bar.date) AS isCovered
-   FROM json_each(?1) AS chosen CROSS JOIN price_data AS bar ON symbol = chosen.value AND date < ?2
-     AND date = (SELECT max(date) FROM price_data WHERE symbol = chosen.value)
+   FROM json_each(?1) CROSS JOIN price_data AS bar ON symbol = value AND date < ?2
+     AND date = (SELECT max(date) FROM price_data WHERE symbol = value)
    WHERE EXISTS (SELECT 1 FROM session_prices WHERE symbol = bar.symbol AND date > bar.date)
      AND NOT EXISTS (SELECT 1 FROM exchanges WHERE symbol = bar.symbol AND date > bar.date AND NOT remains)`,
   SUSPICION,
@@ -149,13 +138,10 @@ const HELD_SYMBOLS = query(
   },
 );
 
-/** A symbol that committed sessions held in their mornings. */
-export type HeldSymbol = RowOf<typeof HELD_SYMBOLS>;
-
 /**
  * Every symbol that a committed session held in its morning, by name: a few look-ups each, however
  * many sessions held it.
  */
-export function heldSymbols(reader: Reader): HeldSymbol[] {
+export function heldSymbols(reader: Reader) {
   return HELD_SYMBOLS.all(reader, [...namesHeld(reader)]);
 }

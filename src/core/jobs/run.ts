@@ -286,9 +286,11 @@ function answerWarnings({
  * the stale model-days of its models, within the transaction that ends or discards it.
  */
 export function addModelDayWarnings(database: Database, jobId: string): void {
-  addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(answerWarnings));
-  addWarnings(database, jobId, heldWarnings(database, jobId));
   const models = modelsOfJob(database, jobId);
+  addWarnings(database, jobId, [
+    ...faultyAnswers(database, jobId).flatMap(answerWarnings),
+    ...heldWarnings(database, jobId, models),
+  ]);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   if (total === 0) return;
   const named = list(

@@ -1,7 +1,6 @@
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import { priorHoldings } from '#database/active-days.ts';
 import type { Database, Reader } from '#database/database.ts';
-import { modelsOfJob } from '#database/job-queries.ts';
 import { datesOfJob } from '#database/model-days.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import { activeSessions } from '#database/session-filters.ts';
@@ -24,7 +23,7 @@ import { approximateCashPerShare } from '#trading/morning.ts';
 export function largeDividends(
   reader: Reader,
   symbols: readonly string[],
-  { from: after, to: upTo }: DateSpan = { from: '', to: '~' },
+  { from: after, to: upTo }: DateSpan,
   write: number | null = null,
 ) {
   const all = dividendsBetween(latestPrices(reader), symbols, { after, upTo });
@@ -128,26 +127,28 @@ export function suspicionWarnings(all: readonly Suspicion[]): Warning[] {
   });
 }
 
-export function suspicionKey({ symbol, date, from, to, last }: Suspicion): string {
-  return [symbol, date, from, to ?? last].join(' ');
+export function suspicionKey({ symbol, date, from, to }: Suspicion): string {
+  return [symbol, date, from, to].join(' ');
 }
 
 /** Model-days so long before a job count to those that held a symbol after its end. */
 const MAX_END_DAYS = 60;
 
 /** Of the large dividends and the possible ends over which a job's model-days held symbols. */
-export function heldWarnings(database: Database, jobId: string): Warning[] {
-  const models = modelsOfJob(database, jobId);
+export function heldWarnings(
+  database: Database,
+  jobId: string,
+  models: readonly string[],
+): Warning[] {
   const dates = datesOfJob(database, jobId);
   const [first = '', to = first] = [dates[0], dates.at(-1)];
   const { since: from } = priorHoldings(database, models, first);
   const search = createSuspicionSearch(database, { from, to });
   const startDate = addDays(first, -MAX_END_DAYS);
-  const all = models.flatMap((model) =>
-    search([...activeSessions(database, { model, startDate })]),
-  );
-  const own = all.filter(
-    ({ kind, days }) => kind !== 'split' && days.some((day) => day.jobId === jobId),
-  );
-  return suspicionWarnings([...new Map(own.map((one) => [nameSuspicion(one), one])).values()]);
+  const found = new Map<string, Suspicion>();
+  for (const model of models)
+    for (const one of search([...activeSessions(database, { model, startDate })]))
+      if (one.kind !== 'split' && one.days.some((day) => day.jobId === jobId))
+        found.set(nameSuspicion(one), one);
+  return suspicionWarnings([...found.values()]);
 }

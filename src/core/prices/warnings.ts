@@ -98,8 +98,9 @@ export function downloadWarnings(
 /** What the provider or the customer's plan does not have. */
 function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (string | Warning)[] {
   const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
-  const left = missingDates(dates).filter((date) => beyond.dates.includes(date));
-  const pending = missingDates(dates).filter((date) => unpublished.includes(date));
+  const missing = missingDates(dates);
+  const left = missing.filter((date) => beyond.dates.includes(date));
+  const pending = missing.filter((date) => unpublished.includes(date));
   const [lacks, where] =
     unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
   return compact<string | Warning>([
@@ -172,9 +173,16 @@ function stopWarnings(
 ): string[] {
   if (stop === null) return [];
   const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
+  const reasons: Partial<Record<Problem, string>> = {
+    bad_key: `does not accept the key in ${keyVariable}`,
+    premium: 'limits daily prices to paying customers',
+    unreachable: 'cannot be reached',
+  };
   const again = RETRY_ADVICE[stop.problem];
-  if (again === undefined)
-    return [`${stopReason(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
+  if (again === undefined) {
+    const reason = reasons[stop.problem] ?? 'returned nothing';
+    return [`The price provider ${reason} (${stop.message}): ${progress}`];
+  }
   if (dates === null) return [`Rate limit reached: ${progress}; ${again}`];
   const left = missingDates(dates);
   const consequence =
@@ -182,14 +190,6 @@ function stopWarnings(
       ? 'No date is left out'
       : `${count(left.length, 'date')} left out: ${list(left)}`;
   return [`Rate limit reached: ${progress}`, `${consequence}; ${again}`];
-}
-
-function stopReason(problem: Problem, keyVariable: string): string {
-  if (problem === 'bad_key') return `The price provider does not accept the key in ${keyVariable}`;
-  if (problem === 'premium') return 'The price provider limits daily prices to paying customers';
-  return problem === 'unreachable'
-    ? 'The price provider cannot be reached'
-    : 'The price provider returned nothing';
 }
 
 /** Splits and what prices are stored as, where they contradict each other. */

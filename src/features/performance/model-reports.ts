@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { hasCosts, marketRules, US } from '#domain/market-rules.ts';
 import { parseAgentConfigurations } from '#settings/configuration.ts';
-import { heldSymbols, type Suspicion } from '#database/suspicion-queries.ts';
+import type { Suspicion } from '#database/suspicion-queries.ts';
 import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
 import { createRerunOptions } from '#database/stale.ts';
@@ -102,7 +102,6 @@ type Basis = ReturnType<typeof prepareReports>;
 export function prepareReports({ database, wanted, riskFree, ...request }: FiguresRequest) {
   const { runs } = request;
   const all = runs.flatMap((run) => run.days);
-  const held = heldSymbols(database);
   // One per date, start and job: all that the benchmark needs.
   const days = [
     ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
@@ -120,7 +119,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
     configurations,
     initialCash,
     agents: findAgents(database, periods),
-    findUnknown: createDividendSearch(database, held),
+    findUnknown: createDividendSearch(database),
     usage: usageTotals(database, all),
     refusals: countRefusals(database, all),
     markOn: createMarkReader(database),

@@ -40,7 +40,7 @@ export async function importPrices(
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: declared }),
     );
-    const large = largeDividends(database, summary.symbols, undefined, before);
+    const large = largeDividends(database, summary.symbols, { from: '', to: '~' }, before);
     process.stdout.write(describeImport(path, summary) + largeDividendWarnings(large).join(''));
     return summary.symbols.length > 0;
   });
@@ -122,9 +122,9 @@ function largeDividendWarnings(dividends: readonly Suspicion[]): string[] {
       ` on ${last}; if it is wrong, import its row again with the right amount, or 0;` +
       ` if it is right, with yes in a column confirmed\n`,
   );
-  const others = large.length - MAX_NAMED_DIVIDENDS;
-  const more = others > 0 ? [`  and ${plural(others, 'more such dividend')}\n`] : [];
-  return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];
+  const others = large.splice(MAX_NAMED_DIVIDENDS).length;
+  if (others > 0) large.push(`  and ${plural(others, 'more such dividend')}\n`);
+  return large;
 }
 
 /** What was imported, as lines for the terminal. */

@@ -48,7 +48,7 @@ const UPSERT_DIVIDEND = `
   ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
     written = excluded.written, confirmed = FALSE
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
-/** Without a revision, because no model-day reads it. */
+/** Without a revision, because no model-day reads it; null leaves it. */
 const CONFIRM_DIVIDEND =
   'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
 
@@ -77,9 +77,9 @@ export function storeDividends(
   const number = nextWrite(database);
   const confirm = database.statement(CONFIRM_DIVIDEND);
   for (const { symbol, exDate, cash, confirmed = null } of sums.values()) {
-    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number);
-    const settled = confirmed === null ? 0 : confirm.run(symbol, exDate, confirmed).changes;
-    changed += Number(Number(stored.changes) + Number(settled) > 0);
+    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number).changes;
+    const settled = confirm.run(symbol, exDate, confirmed).changes;
+    changed += stored || settled ? 1 : 0;
   }
   for (const span of spans) dividendSpans.add(database, span, stamp);
   return changed;

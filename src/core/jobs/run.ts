@@ -22,7 +22,6 @@ import {
 } from '#database/job-queries.ts';
 import { type CountedDocuments, countDocuments } from '#database/document-queries.ts';
 import { costsBefore } from '#database/usage.ts';
-import { symbolsWithAdjustedPrices } from '#database/prices.ts';
 import { morningWrite } from '#database/price-writes.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage } from '#domain/service-error.ts';
@@ -137,8 +136,7 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
     const skipNotes = skipWarnings(skippedModelDays(database, jobId));
-    const adjusted = symbolsWithAdjustedPrices(database, universe);
-    const limitNotes = limitWarnings(adjusted, agentConfig);
+    const limitNotes = limitWarnings(database, agentConfig);
     addWarnings(database, jobId, [...prices.warnings, ...limitNotes, ...skipNotes]);
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);

@@ -6,6 +6,7 @@ import {
   type StoredWarnings,
   warnedSubjects,
 } from '#database/job-queries.ts';
+import { symbolsWithAdjustedPrices } from '#database/prices.ts';
 import { staleModelDays } from '#database/stale.ts';
 import { findBoard } from '#domain/market-rules.ts';
 import type { Warning } from '#domain/vocabulary.ts';
@@ -59,17 +60,15 @@ export function mixWarnings(real: ReadonlySet<string>, universe: readonly string
 
 /** Of a market with price limits, which prices that are adjusted for splits do not show. */
 export function limitWarnings(
-  adjusted: ReadonlySet<string>,
+  reader: Reader,
   { market, stock_symbols: symbols }: Pick<AgentConfiguration, 'market' | 'stock_symbols'>,
 ): string[] {
-  const free = symbols.filter(
-    (symbol) => adjusted.has(symbol) && findBoard(market, symbol).price_limit !== null,
-  );
-  if (free.length === 0) return [];
-  const named = list(free, { most: MAX_NAMED_ACTIONS });
+  const limited = symbols.filter((symbol) => findBoard(market, symbol).price_limit !== null);
+  const free = symbolsWithAdjustedPrices(reader, limited);
+  if (free.size === 0) return [];
   return [
-    `No price limit holds for ${free.length} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
-      `${named}; import prices as they traded instead (import-prices FILE --as raw)`,
+    `No price limit holds for ${free.size} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
+      `${list([...free], { most: MAX_NAMED_ACTIONS })}; import prices as they traded instead (import-prices FILE --as raw)`,
   ];
 }
 

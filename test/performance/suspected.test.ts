@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { activeDays } from '../../src/features/performance/queries.ts';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
+import type { Suspicion } from '../../src/core/database/suspicion-queries.ts';
 import {
   createSuspicionSearch,
   describeSuspicions,
@@ -174,7 +175,7 @@ test('the warning of a job says how to settle the jumps that are left, and which
   const gone = { ...jump, symbol: 'MSFT', from: 200, to: 99 }; // of earlier prices
   const other = { ...jump, symbol: 'A', from: 10, to: 3.5 };
   const ten = Array.from({ length: 10 }, () => orly);
-  const said = (...jumps: (typeof orly)[]) => {
+  const said = (...jumps: Suspicion[]) => {
     const [code, about] = [null, undefined];
     const all = [...suspicionWarnings(jumps), { code, message: 'Documents' }];
     const warningCodes = JSON.stringify(all.map((one) => ({ about, ...one })));
@@ -189,6 +190,10 @@ test('the warning of a job says how to settle the jumps that are left, and which
   books.setBar('A', on, { open: 3.5, close: 4 });
   assert.deepEqual(said(orly, other), suspicionWarnings([orly, other]));
   assert.deepEqual(said(gone), [settled('MSFT')]);
+  for (const date of ['2025-01-03', '2025-01-07']) {
+    const near = `Possible splits, settled since: A on ${date}`;
+    assert.deepEqual(said({ ...other, date }), [near], 'its jump is on another date');
+  }
   assert.deepEqual(said(orly, gone, other), [...suspicionWarnings([orly, other]), settled('MSFT')]);
   await importSplits(books, 'ORLY,2025-01-06,15,1');
   assert.deepEqual(said(orly, gone, other), [
@@ -430,6 +435,34 @@ test('a job of one day warns of an end that the days before it held too', async 
     codes.push(job.warning_codes?.includes('possible_end') ?? false);
   }
   assert.deepEqual(codes, [false, false, false, false, false, true, false]);
+});
+
+test('a job names its jumps once, and no dividend that came before a purchase', async (t) => {
+  const [first, second, last] = ['2025-11-10', '2025-11-11', '2025-11-12'];
+  const service = await startTestService(t, {
+    configuration: {
+      models: [{ signature: 'a', enabled: true }],
+      agent_config: { stock_symbols: ['FELL', 'ALSO', 'FAT'] },
+    },
+    prices: [
+      ...['FELL', 'ALSO'].flatMap((symbol) => [
+        `${symbol} ${first} 100 100`,
+        ...[second, last].map((date) => `${symbol} ${date} 10 10`),
+      ]),
+      ...[first, second, last].map((date) => `FAT ${date} 100 100`),
+    ].join('\n'),
+    agent: scriptedAgent({
+      [`a ${first}`]: [[['buy', { symbol: 'FELL', amount: 1 }]]],
+      [`a ${second}`]: [[['buy', { symbol: 'FAT', amount: 1 }]]],
+    }),
+  });
+  const dividend = `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('FAT', ?, 30000000)`;
+  service.database.statement(dividend).run(second);
+  const { warning_codes: codes } = await service.runJob({ start_date: first, end_date: last });
+  assert.deepEqual(
+    codes.filter((code: string | null) => code?.startsWith('possible')),
+    ['possible_split'],
+  );
 });
 
 test('a bar after the last date of a job settles an end in its package too', async (t) => {

@@ -121,8 +121,7 @@ test('prices that are adjusted for splits have no limit: no prompt names one, an
   assert.deepEqual(linesOf(free), []);
   assert.equal(await refusalOf(session, `buy ${MAOTAI} 100`), '');
   const terms = { stock_symbols: [MAOTAI, STAR] };
-  const warningsIn = (market: MarketTerms) =>
-    limitWarnings(new Set([MAOTAI]), { ...terms, market });
+  const warningsIn = (market: MarketTerms) => limitWarnings(books.database, { ...terms, market });
   assert.deepEqual(warningsIn(CN), [
     'No price limit holds for 1 of 2 symbols, whose prices are adjusted for splits: 600519.SH; ' +
       'import prices as they traded instead (import-prices FILE --as raw)',

@@ -1,4 +1,4 @@
-import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import {
   adjustedSourcesInSql,
   hasBarsSql,
@@ -7,18 +7,11 @@ import {
   sourcesWithDividendsInSql,
   splitsSince,
 } from '#database/schema/price-conditions.ts';
-import type { Database, Reader } from './database.ts';
+import type { Database } from './database.ts';
 import { integer, oneOf, query, reads, real, text, type RowOf } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
-import {
-  barsAt,
-  dividendsAt,
-  nextWrite,
-  type PricesAt,
-  latestPrices,
-  splitsAt,
-} from './price-writes.ts';
+import { barsAt, dividendsAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
 
 /**
  * What a source means by its amounts: cash per share as it was paid then, or divided by all later
@@ -55,7 +48,7 @@ const UPSERT_DIVIDEND = `
   ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
     written = excluded.written, confirmed = FALSE
   WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
-/** Without a revision, because no model-day reads it. */
+/** Without a revision, because no model-day reads it; null leaves it. */
 const CONFIRM_DIVIDEND =
   'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
 
@@ -84,9 +77,9 @@ export function storeDividends(
   const number = nextWrite(database);
   const confirm = database.statement(CONFIRM_DIVIDEND);
   for (const { symbol, exDate, cash, confirmed = null } of sums.values()) {
-    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number);
-    const settled = confirmed === null ? 0 : confirm.run(symbol, exDate, confirmed).changes;
-    changed += Number(Number(stored.changes) + Number(settled) > 0);
+    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number).changes;
+    const settled = confirm.run(symbol, exDate, confirmed).changes;
+    changed += stored || settled ? 1 : 0;
   }
   for (const span of spans) dividendSpans.add(database, span, stamp);
   return changed;
@@ -139,44 +132,15 @@ export const dividendCoverage = dividendSpans.between;
 
 /** A longer time between two closes says little about a split between them. */
 export const MAX_NIGHT_DAYS = 14;
-/** Of a dividend that is not confirmed and that no exchange explains. */
-const CLOSE_BEFORE = query(
-  `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
-   WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
-     AND EXISTS (SELECT 1 FROM dividends AS own WHERE own.symbol = ?1 AND ex_date = ?2 AND NOT confirmed
-       AND (?3 IS NULL OR price_data.written > ?3 OR own.written > ?3))
-     AND NOT EXISTS (SELECT 1 FROM exchanges AS exchange
-       WHERE exchange.symbol = ?1 AND exchange.date > price_data.date AND exchange.date <= ?2)
-   ORDER BY date DESC LIMIT 1`,
-  { closeDate: text, close: real },
-);
-
-/**
- * The unsettled dividends of some symbols after one date up to another, each with the close before
- * its ex-date, where one of the two is new or was changed since a write, if that is given; without
- * those of which the close is not known.
- */
-export function dividendsSince(
-  reader: Reader,
-  symbols: readonly string[],
-  { from: after, to: upTo }: DateSpan = { from: '', to: '9999-12-31' },
-  write: number | null = null,
-) {
-  return dividendsBetween(latestPrices(reader), symbols, { after, upTo }).flatMap((dividend) => {
-    const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate, write);
-    return before === undefined ? [] : [{ ...dividend, ...before }];
-  });
-}
-
 /** The closes around each split, but for prices that are raw because they were requested so. */
 const NIGHTS = query(
   `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,
      after.date AS nextDate, coalesce(after.close, 0) AS nextClose, after.source
    FROM stock_splits AS split
-   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (SELECT max(date) FROM price_data
-     WHERE price_data.symbol = split.symbol AND price_data.date < split.date AND close IS NOT NULL)
-   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (SELECT min(date) FROM price_data
-     WHERE price_data.symbol = split.symbol AND price_data.date >= split.date AND close IS NOT NULL)
+   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (
+     SELECT max(date) FROM price_data WHERE symbol = split.symbol AND date < split.date AND close IS NOT NULL)
+   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (
+     SELECT min(date) FROM price_data WHERE symbol = split.symbol AND date >= split.date AND close IS NOT NULL)
    WHERE split.symbol IN (SELECT value FROM json_each(?1)) AND before.source <> 'synthetic' AND after.source NOT IN ('synthetic', 'massive')
      AND julianday(after.date) - julianday(before.date) <= ${MAX_NIGHT_DAYS}
    ORDER BY split.symbol, split.date`,
@@ -333,55 +297,6 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
     }
   }
 }
-
-/** Raw prices that open this far below or above the previous close look like a split. */
-const JUMP_RATIO = 0.3;
-/** An open at a limit of 30 % is rounded to a cent. */
-const HALF_CENT = 0.005;
-
-/**
- * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
- * prices do not know: the ledger then takes it for a gain or a loss.
- */
-export type Jump = RowOf<typeof unexplainedJumps>;
-
-/**
- * The jumps of some symbols after one date up to another that no stored split, dividend or exchange
- * explains, and of which neither a provider nor a file says that there was no split. Adjusted series have
- * none.
- *
- * Every bar is compared with the one before it, and only of a jump more is looked up. From a
- * provider a night is known when every day since the last bar is; what a file says of one date
- * holds for the night before it.
- */
-export const unexplainedJumps = reads(
-  'iterate',
-  `WITH bars AS (
-     SELECT symbol, date, open, source, lag(date) OVER before AS previous_date, lag(coalesce(close, open)) OVER before AS previous_close
-     FROM json_each(?1) AS chosen CROSS JOIN price_data ON symbol = chosen.value AND date <= ?3 AND date >=
-       coalesce((SELECT max(date) FROM price_data AS past WHERE past.symbol = chosen.value AND past.date <= ?2), '')
-     WINDOW before AS (PARTITION BY symbol ORDER BY date)),
-   nights AS MATERIALIZED (
-     SELECT * FROM bars
-     WHERE date > ?2 AND source NOT IN (${adjustedSourcesInSql})
-       AND abs(open - previous_close) > ${JUMP_RATIO} * previous_close + ${HALF_CENT})
-   SELECT symbol, date, previous_close AS previousClose, open FROM nights
-   WHERE NOT EXISTS (SELECT 1 FROM dividends
-       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date
-         AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
-     AND NOT EXISTS (SELECT 1 FROM stock_splits
-       WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM exchanges
-       WHERE exchanges.symbol = nights.symbol AND exchanges.date > previous_date AND exchanges.date <= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
-       WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known
-       WHERE known.symbol = nights.symbol AND known.end_date >= nights.date
-         AND known.start_date <= iif(known.source = 'csv', nights.date, date(previous_date, '+1 day')))
-   ORDER BY symbol, date`,
-  { symbol: text, date: text, previousClose: real, open: real },
-  (symbols: readonly string[], { from, to }: DateSpan) => [symbols, from, to],
-);
 
 /**
  * The symbols on which nothing is ever paid, because their prices contain their dividends or are

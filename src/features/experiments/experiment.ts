@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '#time/calendar.ts';
 import type { JobWindow } from '#database/session-filters.ts';
 import type { Database } from '#database/database.ts';
-import { heldSymbols } from '#database/suspicion-queries.ts';
 import { createSuspicionSearch, nameSuspicion } from '#prices/suspected.ts';
 import { runsInWindow } from '../performance/queries.ts';
 import { createCleanFilter, toModelReturns } from './counted-days.ts';
@@ -69,7 +68,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
   const compared: ModelReturns[] = [];
   const suspected = new Map<string, string[]>();
   const days = [...all.values().flatMap(familyDays)];
-  const findSuspected = createSuspicionSearch(database, heldSymbols(database), daySpan(days));
+  const findSuspected = createSuspicionSearch(database, daySpan(days));
   for (const family of all) {
     const numbers = numberings?.get(family.model);
     const own = clean(family);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { hasCosts, marketRules, US } from '#domain/market-rules.ts';
 import { parseAgentConfigurations } from '#settings/configuration.ts';
-import { heldSymbols } from '#database/suspicion-queries.ts';
+import type { Suspicion } from '#database/suspicion-queries.ts';
 import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
 import { createRerunOptions } from '#database/stale.ts';
@@ -32,7 +32,7 @@ import { count } from '#text/sentences.ts';
 import type { Database, Reader } from '#database/database.ts';
 import { readableDocuments } from '#database/document-queries.ts';
 import { quotesOn } from '#database/market-queries.ts';
-import { createSuspicionSearch, describeSuspicions, type Suspected } from '#prices/suspected.ts';
+import { createSuspicionSearch, describeSuspicions } from '#prices/suspected.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
@@ -43,7 +43,7 @@ interface FlagInput {
   database: Reader;
   basemodel: string | null;
   configuration: AgentConfiguration | undefined;
-  suspected: readonly Suspected[];
+  suspected: readonly Suspicion[];
 }
 
 /** Baselines that would hold every symbol of their universe. */
@@ -58,7 +58,7 @@ function behaviourFlags(
   const marks: Incomparability[] = [];
   const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
   for (const { kind, noun, text } of describeSuspicions(suspected))
-    mark(`suspected_${kind}`, `It held a symbol over a ${noun}: ${text}`);
+    mark(`suspected_${kind}`, `It held a symbol over a ${noun.toLowerCase()}: ${text}`);
   if (trading.trades === 0 && tries > 0)
     mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
   // As its summary says it on the day on which it last bought.
@@ -102,7 +102,6 @@ type Basis = ReturnType<typeof prepareReports>;
 export function prepareReports({ database, wanted, riskFree, ...request }: FiguresRequest) {
   const { runs } = request;
   const all = runs.flatMap((run) => run.days);
-  const held = heldSymbols(database);
   // One per date, start and job: all that the benchmark needs.
   const days = [
     ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
@@ -123,12 +122,12 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
       riskFree,
       factors,
       withDetails,
-      findUnknown: createDividendSearch(database, held),
+      findUnknown: createDividendSearch(database),
       usage: usageTotals(database, all),
       refusals: countRefusals(database, all),
       markOn: createMarkReader(database),
     },
-    findSuspected: createSuspicionSearch(database, held, span),
+    findSuspected: createSuspicionSearch(database, span),
     rerunOption: createRerunOptions(database),
   };
 }

@@ -3,7 +3,7 @@ import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Money } from '#money/money.ts';
 import type { Database } from '#database/database.ts';
 import { isUnknown, readGaps } from '#prices/dividend-gaps.ts';
-import type { HeldSymbol } from '#database/suspicion-queries.ts';
+import { heldSymbols } from '#database/suspicion-queries.ts';
 import { uncoveredHoldings } from './holdings-queries.ts';
 import {
   barsBetween,
@@ -27,8 +27,8 @@ import { readValueGains } from './details.ts';
  * neither stored nor covered; never those that pay no dividends. What is known of each symbol is
  * read once, for all calls: mostly that is everything, and no session has to be looked at.
  */
-export function createDividendSearch(database: Database, held: readonly HeldSymbol[]) {
-  const gaps = new Map(readGaps(database, held).map((gap) => [gap.symbol, gap]));
+export function createDividendSearch(database: Database) {
+  const gaps = new Map(readGaps(database, heldSymbols(database)).map((gap) => [gap.symbol, gap]));
   return (days: readonly ActiveDay[]): ActiveDay[] => {
     if (gaps.size === 0) return [];
     const paying = days.filter(({ paysDividends }) => paysDividends);

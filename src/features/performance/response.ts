@@ -13,7 +13,7 @@ import {
   nullableDate,
   nullableText,
 } from '#api/schemas.ts';
-import { suspectedKinds } from '#prices/suspected.ts';
+import { suspectedKinds } from '#database/suspicion-queries.ts';
 import { incomparabilityKinds } from './comparability.ts';
 import { dividendStatuses } from './report.ts';
 

@@ -4,7 +4,8 @@ import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
 import type { Dividend } from '#database/splits-and-dividends.ts';
-import { largeDividends, type Suspicion } from '#prices/suspected.ts';
+import type { Suspicion } from '#database/suspicion-queries.ts';
+import { largeDividends } from '#prices/suspected.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
@@ -40,9 +41,8 @@ export async function importPrices(
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: declared }),
     );
-    const dividends = largeDividends(database, summary.symbols, undefined, before);
-    const large = largeDividendWarnings(dividends);
-    process.stdout.write(describeImport(path, summary) + large.join(''));
+    const large = largeDividends(database, summary.symbols, { from: '', to: '~' }, before);
+    process.stdout.write(describeImport(path, summary) + largeDividendWarnings(large).join(''));
     return summary.symbols.length > 0;
   });
 }
@@ -123,9 +123,9 @@ function largeDividendWarnings(dividends: readonly Suspicion[]): string[] {
       ` on ${last}; if it is wrong, import its row again with the right amount, or 0;` +
       ` if it is right, with yes in a column confirmed\n`,
   );
-  const others = large.length - MAX_NAMED_DIVIDENDS;
-  const more = others > 0 ? [`  and ${plural(others, 'more such dividend')}\n`] : [];
-  return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];
+  const others = large.splice(MAX_NAMED_DIVIDENDS).length;
+  if (others > 0) large.push(`  and ${plural(others, 'more such dividend')}\n`);
+  return large;
 }
 
 /** What was imported, as lines for the terminal. */

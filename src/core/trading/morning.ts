@@ -5,7 +5,7 @@ import type { StoredDividend } from '#database/splits-and-dividends.ts';
 import type { Split } from '#database/market-queries.ts';
 import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '#money/money.ts';
 import type { KnownDividend, Mark } from '#database/evidence.ts';
-import { type Market, splitRatio } from './market.ts';
+import type { Market } from './market.ts';
 import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
 
 export interface ReceivedDividend {
@@ -56,12 +56,12 @@ export function applyCorporateActions(
       // All rows of a symbol and a date are one exchange: its share leaves once.
       const rows = exchanges.filter((own) => own.symbol === symbol && own.date === exchange.date);
       if (rows[0] !== exchange) continue;
-      const made = exchangeHolding(before, rows, { splits, market });
+      const made = exchangeHolding(before, rows, market);
       before = made.portfolio;
       actions.push(...made.actions);
       exchanged.push(made.exchanged);
     } else if (split !== undefined) {
-      const { price, portfolio, added: amount } = splitHolding(before, split, { splits, market });
+      const { price, portfolio, added: amount } = splitHolding(before, split, market);
       before = portfolio;
       actions.push({ actionType: 'split', symbol, amount, price, cash: before.cash });
     } else {
@@ -103,20 +103,11 @@ export function mergeMorningEvents<
   return events.sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
 }
 
-/**
- * Fractions are paid at the session's mark, converted to the shares of this split where others
- * follow it.
- */
-function splitHolding(
-  before: Portfolio,
-  split: Split,
-  { splits, market }: { splits: readonly Split[]; market: Market },
-) {
+/** Fractions are paid at the session's mark, in the shares of this split where others follow it. */
+function splitHolding(before: Portfolio, split: Split, market: Market) {
   const { symbol, date, numerator, denominator } = split;
-  const own = splits.filter((other) => other.symbol === symbol);
   // What an exchange brought may have no price that is known before a hidden open.
-  const mark = market.knownMark(symbol)?.price ?? 0;
-  const price = money(Math.round(mark * splitRatio(own, date)) || LEAST_PRICE);
+  const price = market.knownMark(symbol, date)?.price ?? LEAST_PRICE;
   return { price, ...applySplit(before, { symbol, numerator, denominator, price }) };
 }
 
@@ -161,11 +152,7 @@ function stateMarks(
 }
 
 /** Cash is that of a dividend; shares are whole, their fraction in cash at the session's mark. */
-function exchangeHolding(
-  before: Portfolio,
-  rows: readonly StoredExchange[],
-  { splits, market }: { splits: readonly Split[]; market: Market },
-) {
+function exchangeHolding(before: Portfolio, rows: readonly StoredExchange[], market: Market) {
   const [{ symbol, date } = assert.fail('an exchange has a row')] = rows;
   const shares = heldQuantity(before, symbol);
   const remains = rows.every((row) => row.remains === 1);
@@ -188,10 +175,7 @@ function exchangeHolding(
     const whole = Number(parts / denominator);
     if (!Number.isSafeInteger(whole))
       throw new TooLarge(`Cannot exchange ${shares} ${symbol} into ${row.into}: too many shares`);
-    const mark = market.knownMark(row.into)?.price ?? null;
-    const own = splits.filter((split) => split.symbol === row.into);
-    const paid =
-      mark === null ? null : money(Math.round(mark * splitRatio(own, date)) || LEAST_PRICE);
+    const paid = market.knownMark(row.into, date)?.price ?? null;
     const rest = parts % denominator;
     const fraction =
       paid === null ? 0n : (2n * rest * BigInt(paid) + denominator) / (2n * denominator);

@@ -1,8 +1,12 @@
 import type { CalendarDate } from '#time/calendar.ts';
-import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
+import {
+  adjustedSourcesInSql,
+  convertingSplits,
+  hasBarsSql,
+} from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
 import { barsAt, exchangesAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
-import { flag, integer, orNull, query, reads, text, type RowOf } from './rows.ts';
+import { flag, integer, orNull, query, reads, selected, text, type RowOf } from './rows.ts';
 
 /** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
 
@@ -16,18 +20,17 @@ export const EXCHANGE_COLUMNS = {
   remains: flag,
 };
 
-/**
- * SQL: the splits of a symbol after the date of a row of `exchange`, if its series is adjusted; ''
- * otherwise.
- */
-export function convertingSplits(
-  symbol: 'symbol' | 'into_symbol',
-  { bars = 'price_data', splits = 'stock_splits' } = {},
+/** With the splits that convert it to the shares of the old series, and to those of the new one. */
+export const STORED_EXCHANGE = { ...EXCHANGE_COLUMNS, splits: text, intoSplits: text };
+
+/** SQL: the splits after a row of `exchanges` of one of its two symbols, if its series is adjusted. */
+export function splitsOfExchange(
+  column: 'symbol' | 'into_symbol',
+  { bars, ...at }: { bars?: string; splits?: string } = {},
 ): string {
-  return `CASE WHEN ${hasBarsSql(adjustedSourcesInSql, `exchange.${symbol}`, bars)} THEN coalesce((
-    SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
-      SELECT date, numerator, denominator FROM ${splits} AS split
-      WHERE split.symbol = exchange.${symbol} AND split.date > exchange.date ORDER BY date)), '') ELSE '' END`;
+  const symbol = `exchanges.${column}`;
+  const isConverted = hasBarsSql(adjustedSourcesInSql, symbol, bars);
+  return convertingSplits({ symbol, since: '> exchanges.date', isConverted, ...at });
 }
 
 const AT = { bars: barsAt('?4'), splits: splitsAt('?4') };
@@ -38,18 +41,13 @@ const EXCHANGES = query(
      SELECT * FROM ${exchangesAt('?4')} WHERE date > ?2 AND date <= ?3),
    owned (symbol, since) AS (
      SELECT value, ?2 FROM json_each(?1)
-     UNION SELECT due.into_symbol, due.date FROM owned JOIN due ON due.symbol = owned.symbol AND due.date >= owned.since
-     WHERE due.into_symbol <> '')
-   SELECT DISTINCT exchange.symbol, exchange.date, exchange.into_symbol AS "into", exchange.cash_e6 AS cash,
-     exchange.numerator, exchange.denominator, exchange.remains,
-     ${convertingSplits('symbol', AT)} AS splits, ${convertingSplits('into_symbol', AT)} AS intoSplits
-   FROM owned JOIN due AS exchange ON exchange.symbol = owned.symbol AND exchange.date >= owned.since
-   ORDER BY exchange.date, exchange.symbol, exchange.into_symbol`,
-  {
-    ...EXCHANGE_COLUMNS,
-    splits: text, // those that convert it to the shares of the old series, as '2024-06-10 10:1'
-    intoSplits: text, // to those of the new one
-  },
+     UNION SELECT into_symbol, date FROM owned JOIN due ON due.symbol = owned.symbol AND date >= since)
+   SELECT ${selected(EXCHANGE_COLUMNS)},
+     ${splitsOfExchange('symbol', AT)} AS splits, ${splitsOfExchange('into_symbol', AT)} AS intoSplits
+   FROM due AS exchanges
+   WHERE EXISTS (SELECT 1 FROM owned WHERE owned.symbol = exchanges.symbol AND date >= since)
+   ORDER BY date, symbol, into_symbol`,
+  STORED_EXCHANGE,
 );
 
 /** An exchange as stored, with the splits that convert it. */
@@ -68,17 +66,18 @@ export function exchangesBetween(
   return [...Map.groupBy(found, ({ date }) => date).values()].flatMap(inOrderOfArrival);
 }
 
-/** An exchange follows those of its date that bring its old share. A circle keeps its order. */
+/** An exchange follows those of its date that bring its old share. */
 function inOrderOfArrival(sameDay: readonly StoredExchange[]): StoredExchange[] {
-  const ordered = new Set<StoredExchange>();
-  const add = (exchange: StoredExchange, path: readonly StoredExchange[]) => {
-    if (ordered.has(exchange) || path.includes(exchange)) return;
-    for (const before of sameDay)
-      if (before.into === exchange.symbol) add(before, [...path, exchange]);
-    ordered.add(exchange);
+  const ordered: StoredExchange[] = [];
+  const seen = new Set<StoredExchange>();
+  const add = (exchange: StoredExchange) => {
+    if (seen.has(exchange)) return;
+    seen.add(exchange);
+    sameDay.filter(({ into }) => into === exchange.symbol).forEach(add);
+    ordered.push(exchange);
   };
-  for (const exchange of sameDay) add(exchange, []);
-  return [...ordered];
+  sameDay.forEach(add);
+  return ordered;
 }
 
 /** The symbols that only took another name on or before a date, the last one first. */
@@ -97,7 +96,7 @@ export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 /** The exchanges of a date, whatever their symbols. */
 export const exchangesOn = reads(
   'all',
-  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains FROM exchanges WHERE date = ?`,
+  `SELECT ${selected(EXCHANGE_COLUMNS)} FROM exchanges WHERE date = ?`,
   EXCHANGE_COLUMNS,
   (date: CalendarDate) => [date],
 );
@@ -105,8 +104,7 @@ export const exchangesOn = reads(
 /** The exchanges of a symbol, whatever their dates. */
 export const exchangesOf = reads(
   'all',
-  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains
-   FROM exchanges WHERE symbol = ? ORDER BY date`,
+  `SELECT ${selected(EXCHANGE_COLUMNS)} FROM exchanges WHERE symbol = ? ORDER BY date`,
   EXCHANGE_COLUMNS,
   (symbol: string) => [symbol],
 );

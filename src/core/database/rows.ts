@@ -35,6 +35,26 @@ export function orNull<Value>(column: ColumnType<Value>): ColumnType<Value | nul
  */
 type RowShape = Readonly<Record<string, ColumnType<unknown>>> | readonly ColumnType<unknown>[];
 
+/** Properties of rows that have another name than their column. */
+const COLUMN_NAMES: Readonly<Record<string, string>> = {
+  exDate: 'ex_date',
+  cash: 'cash_e6',
+  paid: 'paid_e6',
+  into: 'into_symbol',
+  intoSplits: 'into_splits',
+};
+
+export function columnName(property: string): string {
+  return COLUMN_NAMES[property] ?? property;
+}
+
+/** SQL: the columns of a table under the names that they have in rows. */
+export function selected(columns: Readonly<Record<string, unknown>>): string {
+  return Object.keys(columns)
+    .map((property) => `${columnName(property)} AS "${property}"`)
+    .join(', ');
+}
+
 /** A row as JavaScript sees it. */
 export type ShapedRow<Columns extends RowShape> = {
   -readonly [Name in keyof Columns]: Columns[Name] extends ColumnType<infer Value> ? Value : never;

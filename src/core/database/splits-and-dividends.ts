@@ -1,14 +1,14 @@
 import type { CalendarDate, DateSpan } from '#time/calendar.ts';
 import {
   adjustedSourcesInSql,
+  convertingSplits,
   hasBarsSql,
   type Meaning,
   priceMeaning,
   sourcesWithDividendsInSql,
-  splitsSince,
 } from '#database/schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, oneOf, query, reads, real, text, type RowOf } from './rows.ts';
+import { integer, oneOf, query, reads, real, selected, text, type RowOf } from './rows.ts';
 import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
 import {
@@ -49,6 +49,9 @@ export const DIVIDEND_COLUMNS = {
   cash: integer, // as its source tells it
   basis: oneOf(dividendBases),
 };
+
+/** With the splits that convert it to the shares of its series. */
+export const STORED_DIVIDEND = { ...DIVIDEND_COLUMNS, splits: text };
 
 const UPSERT_DIVIDEND = `
   INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
@@ -97,6 +100,20 @@ const EX_DATES = query(
   [text],
 );
 
+/**
+ * SQL: the splits that convert the amount of a row of `dividends` to the shares of its series. An
+ * amount as paid is divided by those from its ex-date on for a series that is free of split jumps; a
+ * split-adjusted amount is multiplied by them for a raw one.
+ */
+export function splitsOfDividend(isAdjusted: string, splits?: string): string {
+  return convertingSplits({
+    symbol: 'dividends.symbol',
+    since: '>= dividends.ex_date',
+    isConverted: `(dividends.basis = 'split_adjusted') <> ${isAdjusted}`,
+    ...(splits && { splits }),
+  });
+}
+
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
 const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
 
@@ -108,13 +125,9 @@ const DIVIDENDS = query(
    series AS MATERIALIZED (
      SELECT symbol, ${payerHas(adjustedSourcesInSql)} AS adjusted
      FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${payerHas(sourcesWithDividendsInSql)})
-   SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis,
-     CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${splitsSince(splitsAt('?4'))} ELSE '' END AS splits
+   SELECT ${selected(DIVIDEND_COLUMNS)}, ${splitsOfDividend('adjusted', splitsAt('?4'))} AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
-  {
-    ...DIVIDEND_COLUMNS,
-    splits: text, // those that convert it to the shares of its series, as '2024-06-10 10:1, 2025-01-02 2:1'
-  },
+  STORED_DIVIDEND,
 );
 
 /** A dividend as stored. */
@@ -247,7 +260,7 @@ export const storedSplits = reads(
 /** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
 export const listDividends = reads(
   'all',
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+  `SELECT ${selected(DIVIDEND_COLUMNS)} FROM dividends
    WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
   DIVIDEND_COLUMNS,
   (symbols: readonly string[]) => [symbols],

@@ -46,11 +46,22 @@ export function hasBarsSql(sources: string, symbol: string, bars = 'price_data')
 }
 
 /**
- * SQL: the splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1,
- * 2025-01-02 2:1'; '' where there are none.
+ * SQL: the splits of a symbol since a date, in order, as '2024-06-10 10:1, 2025-01-02 2:1', where an
+ * amount of that date is converted by them; '' otherwise. `isConverted` may be slow: it is asked
+ * only where there are splits.
  */
-export function splitsSince(splits = 'stock_splits'): string {
-  return `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
-      SELECT date, numerator, denominator FROM ${splits} AS split
-      WHERE split.symbol = dividends.symbol AND split.date >= dividends.ex_date ORDER BY date)), '')`;
+export function convertingSplits({
+  symbol,
+  since,
+  isConverted,
+  splits = 'stock_splits',
+}: {
+  symbol: string;
+  since: string;
+  isConverted: string;
+  splits?: string;
+}): string {
+  return `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ' ORDER BY date)
+      FROM ${splits} AS split WHERE split.symbol = ${symbol} AND split.date ${since}
+      HAVING count(*) > 0 AND ${isConverted}), '')`;
 }

@@ -1,10 +1,11 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { type Money, money } from '#money/money.ts';
 import type { Database, Reader } from './database.ts';
-import { EXCHANGE_COLUMNS, type StoredExchange } from './exchanges.ts';
-import { DIVIDEND_COLUMNS } from './splits-and-dividends.ts';
-import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
-import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
+import { bars, dividends, exchanges, splits } from '#database/schema/price-tables.ts';
+import { STORED_EXCHANGE } from './exchanges.ts';
+import { STORED_DIVIDEND } from './splits-and-dividends.ts';
+import { amount, columnName, integer, orNull, query, type RowOf, selected, text } from './rows.ts';
+import { SPLIT_COLUMNS } from './market-queries.ts';
 
 /**
  * A price used for valuation, adjusted for splits up to the session's date, and the date of its
@@ -26,89 +27,72 @@ interface UsedPrice {
 }
 
 /**
- * A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000
- * dollar.
+ * What a session knew of what it held, in order: its splits, the dividends that it paid (`paid` is
+ * per share of its series, in 1/1,000,000 dollar) and its exchanges.
  */
-export type KnownDividend = RowOf<typeof DIVIDENDS>;
+export interface KnownEvents {
+  splits: readonly RowOf<typeof SPLITS>[];
+  dividends: readonly RowOf<typeof DIVIDENDS>[];
+  exchanges: readonly RowOf<typeof EXCHANGES>[];
+}
 
-/**
- * What a model-day was computed from: the prices of everything it held or traded, its splits and
- * its dividends in order.
- */
-export interface Evidence {
+/** What a model-day was computed from: also the prices of everything it held or traded. */
+export interface Evidence extends KnownEvents {
   prices: readonly UsedPrice[];
-  splits: readonly Split[];
-  dividends: readonly KnownDividend[];
-  exchanges: readonly StoredExchange[];
+}
+
+/** A row of a table of evidence, as names and values; the first ones are its key in its session. */
+interface EvidenceRow {
+  table: string;
+  keys: number;
+  symbol: string;
+  columns: [name: string, value: string | number | null][];
+}
+
+export function* evidenceRows({ prices, ...known }: Evidence): Generator<EvidenceRow> {
+  for (const { symbol, heldSince, open, close } of prices) {
+    const opened = { open_e4: open?.price ?? null, open_date: open?.date ?? null };
+    const closed = { close_e4: close?.price ?? null, close_date: close?.date ?? null };
+    const columns = Object.entries({ symbol, held_since: heldSince, ...opened, ...closed });
+    yield { table: bars.evidence, keys: 1, symbol, columns };
+  }
+  const tables = { splits, dividends, exchanges };
+  for (const kind of ['splits', 'dividends', 'exchanges'] as const) {
+    const { evidence: table, key = [] } = tables[kind];
+    for (const row of known[kind]) {
+      const columns: EvidenceRow['columns'] = [];
+      for (const [property, value] of Object.entries(row))
+        columns.push([columnName(property), value]);
+      yield { table, keys: 2 + key.length, symbol: row.symbol, columns };
+    }
+  }
 }
 
 /** Stores the evidence of a session within the transaction that commits it. */
 export function storeEvidence(
   database: Database,
   { sessionId, date }: { sessionId: number; date: CalendarDate },
-  { prices, splits, dividends, exchanges }: Evidence,
+  evidence: Evidence,
 ): void {
-  const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
-  for (const { symbol, date: splitDate, numerator, denominator } of splits)
-    insertSplit.run(sessionId, symbol, splitDate, numerator, denominator);
-  const insertDividend = database.statement(
-    'INSERT INTO session_dividends VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
-  for (const { symbol, exDate, cash, basis, splits: converting, paid } of dividends)
-    insertDividend.run(sessionId, symbol, exDate, cash, basis, converting, paid);
-  const insertExchange = database.statement(
-    'INSERT INTO session_exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  );
-  for (const {
-    symbol,
-    date: day,
-    into,
-    cash,
-    numerator,
-    denominator,
-    remains,
-    ...own
-  } of exchanges)
-    insertExchange.run(
-      ...[sessionId, symbol, day, into, cash, numerator, denominator, remains],
-      ...[own.splits, own.intoSplits],
-    );
-  const insertPrice = database.statement(
-    `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  for (const { symbol, heldSince, open, close } of prices)
-    insertPrice.run(
-      sessionId,
-      symbol,
-      date,
-      heldSince,
-      open?.price ?? null,
-      open?.date ?? null,
-      close?.price ?? null,
-      close?.date ?? null,
-    );
+  for (const { table, columns } of evidenceRows(evidence)) {
+    const own = { session_id: sessionId, ...(table === bars.evidence && { date }) };
+    const row = [...Object.entries(own), ...columns];
+    const names = row.map(([name]) => name).join();
+    const insert = `INSERT INTO ${table} (${names}) VALUES (${row.map(() => '?').join()})`;
+    database.statement(insert).run(...row.map(([, value]) => value));
+  }
 }
 
 const PRICES = query(
   'SELECT symbol, held_since, open_e4, open_date, close_e4, close_date FROM session_prices WHERE session_id = ?',
   [text, orNull(text), orNull(amount), orNull(text), orNull(amount), orNull(text)],
 );
-const SPLITS = query(
-  'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY date, symbol',
-  SPLIT_COLUMNS,
-);
-const DIVIDENDS = query(
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits, paid_e6 AS paid FROM session_dividends
-   WHERE session_id = ? ORDER BY ex_date, symbol`,
-  { ...DIVIDEND_COLUMNS, splits: text, paid: integer },
-);
-
-const EXCHANGES = query(
-  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains, splits, into_splits AS intoSplits
-   FROM session_exchanges WHERE session_id = ? ORDER BY date, symbol, into_symbol`,
-  { ...EXCHANGE_COLUMNS, splits: text, intoSplits: text },
-);
+const ofSession = (table: string, columns: object) =>
+  `SELECT ${selected(columns)} FROM ${table} WHERE session_id = ? ORDER BY 2, 1, 3`;
+const KNOWN_DIVIDEND = { ...STORED_DIVIDEND, paid: integer };
+const SPLITS = query(ofSession(splits.evidence, SPLIT_COLUMNS), SPLIT_COLUMNS);
+const DIVIDENDS = query(ofSession(dividends.evidence, KNOWN_DIVIDEND), KNOWN_DIVIDEND);
+const EXCHANGES = query(ofSession(exchanges.evidence, STORED_EXCHANGE), STORED_EXCHANGE);
 
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(

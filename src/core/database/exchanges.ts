@@ -1,9 +1,5 @@
 import type { CalendarDate } from '#time/calendar.ts';
-import {
-  adjustedSourcesInSql,
-  convertingSplits,
-  hasBarsSql,
-} from '#database/schema/price-conditions.ts';
+import { splitsOfExchange } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
 import { barsAt, exchangesAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
 import { flag, integer, orNull, query, reads, selected, text, type RowOf } from './rows.ts';
@@ -22,16 +18,6 @@ export const EXCHANGE_COLUMNS = {
 
 /** With the splits that convert it to the shares of the old series, and to those of the new one. */
 export const STORED_EXCHANGE = { ...EXCHANGE_COLUMNS, splits: text, intoSplits: text };
-
-/** SQL: the splits after a row of `exchanges` of one of its two symbols, if its series is adjusted. */
-export function splitsOfExchange(
-  column: 'symbol' | 'into_symbol',
-  { bars, ...at }: { bars?: string; splits?: string } = {},
-): string {
-  const symbol = `exchanges.${column}`;
-  const isConverted = hasBarsSql(adjustedSourcesInSql, symbol, bars);
-  return convertingSplits({ symbol, since: '> exchanges.date', isConverted, ...at });
-}
 
 const AT = { bars: barsAt('?4'), splits: splitsAt('?4') };
 

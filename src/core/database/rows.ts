@@ -49,7 +49,7 @@ export function columnName(property: string): string {
 }
 
 /** SQL: the columns of a table under the names that they have in rows. */
-export function selected(columns: Readonly<Record<string, unknown>>): string {
+export function selected(columns: object): string {
   return Object.keys(columns)
     .map((property) => `${columnName(property)} AS "${property}"`)
     .join(', ');

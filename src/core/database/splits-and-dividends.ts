@@ -1,11 +1,11 @@
 import type { CalendarDate, DateSpan } from '#time/calendar.ts';
 import {
   adjustedSourcesInSql,
-  convertingSplits,
   hasBarsSql,
   type Meaning,
   priceMeaning,
   sourcesWithDividendsInSql,
+  splitsOfDividend,
 } from '#database/schema/price-conditions.ts';
 import type { Database, Reader } from './database.ts';
 import { integer, oneOf, query, reads, real, selected, text, type RowOf } from './rows.ts';
@@ -99,20 +99,6 @@ const EX_DATES = query(
   'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
   [text],
 );
-
-/**
- * SQL: the splits that convert the amount of a row of `dividends` to the shares of its series. An
- * amount as paid is divided by those from its ex-date on for a series that is free of split jumps; a
- * split-adjusted amount is multiplied by them for a raw one.
- */
-export function splitsOfDividend(isAdjusted: string, splits?: string): string {
-  return convertingSplits({
-    symbol: 'dividends.symbol',
-    since: '>= dividends.ex_date',
-    isConverted: `(dividends.basis = 'split_adjusted') <> ${isAdjusted}`,
-    ...(splits && { splits }),
-  });
-}
 
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
 const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));

@@ -3,12 +3,12 @@ import {
   adjustedSourcesInSql,
   hasBarsSql,
   sourcesWithDividendsInSql,
+  splitsOfDividend,
+  splitsOfExchange,
 } from '#database/schema/price-conditions.ts';
 import { dividends, exchanges, type RevisedTable, splits } from '#database/schema/price-tables.ts';
-import { splitsOfDividend } from './splits-and-dividends.ts';
 import { activeSessions, pickIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
-import { splitsOfExchange } from './exchanges.ts';
 import { type RunDays, shellOption, staleRemedy } from '#text/sentences.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import { termsKey } from '#settings/terms.ts';
@@ -78,12 +78,11 @@ function changedEvents({
    WHERE ${differs(name, isSameKey, 'known.symbol')}`;
 }
 
-const IS_ADJUSTED = hasBarsSql(adjustedSourcesInSql, 'dividends.symbol');
 const EVENT_KINDS: readonly EventKind[] = [
   { table: splits, containedIn: adjustedSourcesInSql },
   {
     table: dividends,
-    known: { splits: splitsOfDividend(IS_ADJUSTED) },
+    known: { splits: splitsOfDividend() },
     isCounted: 'pays_dividends',
     containedIn: sourcesWithDividendsInSql,
   },

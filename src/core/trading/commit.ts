@@ -48,11 +48,7 @@ export function percent(ratio: number): number {
   return Math.round(ratio * 1_000_000) / 10_000;
 }
 
-interface EvidenceInputs
-  extends Pick<
-    DayStart,
-    'startDate' | 'heldSince' | 'knownSplits' | 'knownDividends' | 'knownExchanges'
-  > {
+interface EvidenceInputs extends Pick<DayStart, 'startDate' | 'heldSince' | 'known'> {
   /** At the end of the day. */
   readonly portfolio: Portfolio;
   readonly market: Market;
@@ -81,6 +77,5 @@ export function gatherEvidence(atCommit: PricesAt, session: EvidenceInputs): Evi
       close,
     };
   });
-  const { knownSplits: splits, knownDividends: dividends, knownExchanges: exchanges } = session;
-  return { prices, splits, dividends, exchanges };
+  return { prices, ...session.known };
 }

@@ -115,14 +115,12 @@ function markReader({
     const mark = knownMark(symbol);
     if (mark === null || sharesOf === date) return mark;
     // From its bar, so that it is rounded once.
-    const bar = barOn(prices, date, { symbol, date: mark.date });
-    assert(bar, 'a mark has a bar');
-    const isEarlier = mark.date < sharesOf;
-    const [after, upTo] = isEarlier ? [mark.date, sharesOf] : [sharesOf, mark.date];
-    const [newShares, oldShares] = splitFactors(splitsBetween(prices, [symbol], { after, upTo }));
-    const factors: SplitFactors = isEarlier ? [newShares, oldShares] : [oldShares, newShares];
+    const bar = barOn(prices, date, { symbol, date: mark.date }) ?? assert.fail('a mark has a bar');
+    const [after = '', upTo = ''] = [mark.date, sharesOf].sort();
+    const splits = splitsBetween(prices, [symbol], { after, upTo });
+    const factors = splitFactors(splits, mark.date, sharesOf);
     const price = convertedPrice(bar.close ?? bar.open, factors);
-    return toExactMark(symbol, sharesOf, { price, date: mark.date });
+    return toExactMark(symbol, sharesOf, { ...mark, price });
   };
 }
 
@@ -240,18 +238,20 @@ function loadQuotes(
   );
 }
 
-/** New shares and old ones over some splits, or over those after a date. */
-type SplitFactors = [newShares: bigint, oldShares: bigint];
+/** New shares, and the old ones for which they came. */
+type SplitFactors = readonly [newShares: bigint, oldShares: bigint];
 
+/** What splits make of shares of one date until another, which may be an earlier one. */
 export function splitFactors(
-  splits: readonly (Pick<Split, 'numerator' | 'denominator'> & Partial<Split>)[],
-  after: CalendarDate = '',
+  splits: readonly Omit<Split, 'symbol'>[],
+  from: CalendarDate = '',
+  to: CalendarDate = '~',
 ): SplitFactors {
   let [newShares, oldShares] = [1n, 1n];
-  for (const { date = '~', numerator, denominator } of splits) {
-    if (date <= after) continue;
-    newShares *= BigInt(numerator);
-    oldShares *= BigInt(denominator);
+  for (const { date, ...ratio } of splits) {
+    const [more, fewer] = [BigInt(ratio.numerator), BigInt(ratio.denominator)];
+    if (from < date && date <= to) [newShares, oldShares] = [newShares * more, oldShares * fewer];
+    if (to < date && date <= from) [newShares, oldShares] = [newShares * fewer, oldShares * more];
   }
   return [newShares, oldShares];
 }

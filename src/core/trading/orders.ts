@@ -128,8 +128,8 @@ function findObstacle(
   if (bought === 0 || amount > held || amount <= held - bought - leaving) return null;
   const most = lotsWithin(board, { ...order, amount: held - bought - leaving });
   const rest = most === 0 ? 'none' : `at most ${most}`;
-  const isReceived = day.exchanged.some(({ brought }) =>
-    brought.some((own) => own.symbol === symbol),
+  const isReceived = day.exchanged.some(({ received }) =>
+    received.some((own) => own.symbol === symbol),
   );
   const how = isReceived ? 'bought or received' : 'bought';
   return refused(

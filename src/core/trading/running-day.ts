@@ -1,4 +1,3 @@
-import type { ExchangedHolding } from './morning.ts';
 import assert from 'node:assert/strict';
 import { WORDING, type Wording } from '#agent/prompt.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
@@ -121,13 +120,13 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
 function addedToday(
   symbol: string,
   actions: readonly Action[],
-  exchanged: readonly ExchangedHolding[],
+  exchanged: RunningDay['exchanged'],
 ): number {
   const added = new Map<string, number>();
   const add = (to: string, shares: number) => added.set(to, (added.get(to) ?? 0) + shares);
-  for (const { symbol: old, remains, perShare, brought } of exchanged) {
-    const isRename = !remains && perShare === 0 && brought.length === 1 && brought[0]?.ratio === 1;
-    for (const own of brought) add(own.symbol, isRename ? (added.get(old) ?? 0) : own.shares);
+  for (const { symbol: old, remains, cashPerShare: cash, received } of exchanged) {
+    const isRename = !remains && cash === 0 && received.length === 1 && received[0]?.perShare === 1;
+    for (const own of received) add(own.symbol, isRename ? (added.get(old) ?? 0) : own.shares);
     if (!remains) added.delete(old);
   }
   for (const own of actions) if (own.actionType === 'buy') add(own.symbol, own.amount);

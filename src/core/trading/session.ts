@@ -363,9 +363,9 @@ function writeEnd(state: SessionState, outcome: Outcome): void {
 
 /** Once for all models, which hold them together. */
 function* lostFractions(exchanged: MorningLedger['exchanged']): Generator<string> {
-  for (const { symbol, date, brought } of exchanged)
-    for (const { symbol: into, isLost } of brought)
-      if (isLost)
+  for (const { symbol, date, received } of exchanged)
+    for (const { symbol: into, isFractionLost } of received)
+      if (isFractionLost)
         yield `Fractions of ${into} that the exchange of ${symbol} on ${date} brought had no price, and are lost: ` +
           `import the prices of ${into} from before it, and run its model-days again`;
 }

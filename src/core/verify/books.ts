@@ -2,6 +2,7 @@ import { isLastAnswer } from '#agent/model.ts';
 import { conversationTexts } from '#agent/prompt.ts';
 import { fromDollars } from '#money/money.ts';
 import { quote } from '#text/text.ts';
+import { evidenceRows } from '#database/evidence.ts';
 import { unfilledJson } from '#database/sessions.ts';
 import { type DecisionResult, resolveDecider } from '#trading/decision.ts';
 import { isFillsMessage, type RecordedStep } from '#trading/reasoning-log.ts';
@@ -124,37 +125,9 @@ export function compareBooks(
 function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow[] {
   const used = evidence.prices.map(({ symbol }) => symbol);
   return [
-    ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
-      name: `session_prices ${symbol}`,
-      columns: {
-        held_since: heldSince,
-        open_e4: open?.price,
-        open_date: open?.date,
-        close_e4: close?.price,
-        close_date: close?.date,
-      },
-      symbols: [symbol],
-    })),
-    ...evidence.splits.map(({ symbol, date, ...ratio }) => ({
-      name: `session_splits ${symbol} ${date}`,
-      columns: ratio,
-      symbols: [symbol],
-    })),
-    ...evidence.dividends.map(({ symbol, exDate, cash, basis, splits, paid }) => ({
-      name: `session_dividends ${symbol} ${exDate}`,
-      columns: { cash_e6: cash, basis, splits, paid_e6: paid },
-      symbols: [symbol],
-    })),
-    ...evidence.exchanges.map(({ symbol, date, into, splits, intoSplits, ...own }) => ({
-      name: `session_exchanges ${symbol} ${date} ${into}`,
-      columns: {
-        cash_e6: own.cash,
-        numerator: own.numerator,
-        denominator: own.denominator,
-        remains: own.remains,
-        splits,
-        into_splits: intoSplits,
-      },
+    ...evidenceRows(evidence).map(({ table, keys, symbol, columns }) => ({
+      name: [table, ...columns.slice(0, keys).map(([, value]) => value)].join(' '),
+      columns: Object.fromEntries(columns.slice(keys)),
       symbols: [symbol],
     })),
     ...documents.map(({ id, digest }) => ({

@@ -50,18 +50,30 @@ export function hasBarsSql(sources: string, symbol: string, bars = 'price_data')
  * amount of that date is converted by them; '' otherwise. `isConverted` may be slow: it is asked
  * only where there are splits.
  */
-export function convertingSplits({
-  symbol,
-  since,
-  isConverted,
-  splits = 'stock_splits',
-}: {
-  symbol: string;
-  since: string;
-  isConverted: string;
-  splits?: string;
-}): string {
+function convertingSplits(since: string, isConverted: string, splits = 'stock_splits'): string {
   return `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ' ORDER BY date)
-      FROM ${splits} AS split WHERE split.symbol = ${symbol} AND split.date ${since}
-      HAVING count(*) > 0 AND ${isConverted}), '')`;
+      FROM ${splits} AS split WHERE ${since} HAVING count(*) > 0 AND ${isConverted}), '')`;
+}
+
+/**
+ * SQL: the splits that convert the amount of a row of `dividends` to the shares of its series. An
+ * amount as paid is divided by those from its ex-date on for a series that is free of split jumps; a
+ * split-adjusted amount is multiplied by them for a raw one.
+ */
+export function splitsOfDividend(
+  isAdjusted = hasBarsSql(adjustedSourcesInSql, 'dividends.symbol'),
+  splits?: string,
+): string {
+  const since = 'split.symbol = dividends.symbol AND split.date >= dividends.ex_date';
+  return convertingSplits(since, `(dividends.basis = 'split_adjusted') <> ${isAdjusted}`, splits);
+}
+
+/** SQL: the splits after a row of `exchanges` of one of its two symbols, if its series is adjusted. */
+export function splitsOfExchange(
+  column: 'symbol' | 'into_symbol',
+  { bars, splits }: { bars?: string; splits?: string } = {},
+): string {
+  const since = `split.symbol = exchanges.${column} AND split.date > exchanges.date`;
+  const isAdjusted = hasBarsSql(adjustedSourcesInSql, `exchanges.${column}`, bars);
+  return convertingSplits(since, isAdjusted, splits);
 }

@@ -1,8 +1,8 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { splitsOfExchange } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
-import { barsAt, exchangesAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
-import { flag, integer, orNull, query, reads, selected, text, type RowOf } from './rows.ts';
+import { barsAt, exchangesAt, inWindow, nextWrite, readsAt, splitsAt } from './price-writes.ts';
+import { flag, integer, orNull, reads, selected, text, type ShapedRow } from './rows.ts';
 
 /** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
 
@@ -22,7 +22,8 @@ export const STORED_EXCHANGE = { ...EXCHANGE_COLUMNS, splits: text, intoSplits: 
 const AT = { bars: barsAt('?4'), splits: splitsAt('?4') };
 
 /** Those whose old share is one of some symbols, and of the shares that these bring, in a window. */
-const EXCHANGES = query(
+const dueExchanges = readsAt(
+  'all',
   `WITH RECURSIVE due AS MATERIALIZED (
      SELECT * FROM ${exchangesAt('?4')} WHERE date > ?2 AND date <= ?3),
    owned (symbol, since) AS (
@@ -34,22 +35,31 @@ const EXCHANGES = query(
    WHERE EXISTS (SELECT 1 FROM owned WHERE owned.symbol = exchanges.symbol AND date >= since)
    ORDER BY date, symbol, into_symbol`,
   STORED_EXCHANGE,
+  inWindow,
 );
 
 /** An exchange as stored, with the splits that convert it. */
-export type StoredExchange = RowOf<typeof EXCHANGES>;
+export type StoredExchange = ShapedRow<typeof STORED_EXCHANGE>;
 
 /**
  * The exchanges of some symbols, and of what they bring, after one date up to another: by date, and
  * on one date in the order in which shares arrive.
  */
-export function exchangesBetween(
-  { reader, write }: PricesAt,
-  symbols: readonly string[],
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): StoredExchange[] {
-  const found = EXCHANGES.all(reader, symbols, after, upTo, write);
-  return [...Map.groupBy(found, ({ date }) => date).values()].flatMap(inOrderOfArrival);
+export function exchangesBetween(...asked: Parameters<typeof dueExchanges>): StoredExchange[] {
+  const byDate = Map.groupBy(dueExchanges(...asked), ({ date }) => date);
+  return [...byDate.values()].flatMap(inOrderOfArrival);
+}
+
+/** Since when symbols are held: those of the start since then, and what exchanges bring to them. */
+export function arrivalDates(
+  start: Iterable<string>,
+  since: CalendarDate,
+  exchanges: readonly StoredExchange[],
+): Map<string, CalendarDate> {
+  const dates = new Map(Iterator.from(start).map((symbol) => [symbol, since]));
+  for (const { into, date } of exchanges)
+    if (into !== '' && !dates.has(into)) dates.set(into, date);
+  return dates;
 }
 
 /** An exchange follows those of its date that bring its old share. */
@@ -82,7 +92,7 @@ export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 /** The exchanges of a date, whatever their symbols. */
 export const exchangesOn = reads(
   'all',
-  `SELECT ${selected(EXCHANGE_COLUMNS)} FROM exchanges WHERE date = ?`,
+  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains FROM exchanges WHERE date = ?`,
   EXCHANGE_COLUMNS,
   (date: CalendarDate) => [date],
 );

@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, query, reads } from './rows.ts';
+import { integer, type Parameter, query, type QueryWay, reads, type RowShape } from './rows.ts';
 import {
   bars,
   dividends,
@@ -24,6 +24,25 @@ export interface PricesAt {
 export function latestPrices(reader: Reader): PricesAt {
   return { reader, write: null };
 }
+
+/** `reads` of prices as they were: the write is the last parameter of the statement. */
+export function readsAt<
+  Way extends QueryWay,
+  const Columns extends RowShape,
+  Own extends unknown[],
+>(way: Way, sql: string, shape: Columns, parameters: (...own: Own) => readonly Parameter[]) {
+  const read = reads(way, sql, shape, (write: number | null, ...own: Own) => [
+    ...parameters(...own),
+    write,
+  ]);
+  return ({ reader, write }: PricesAt, ...own: Own) => read(reader, write, ...own);
+}
+
+/** The parameters of what happens to some symbols after one date up to another. */
+export const inWindow = (
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+) => [symbols, after, upTo];
 
 const NEXT = query('UPDATE price_writes SET number = number + 1 RETURNING number', [integer]);
 

@@ -33,7 +33,9 @@ export function orNull<Value>(column: ColumnType<Value>): ColumnType<Value | nul
  * The columns of a query: by name, or in order where rows are arrays, which takes a third less
  * time.
  */
-type RowShape = Readonly<Record<string, ColumnType<unknown>>> | readonly ColumnType<unknown>[];
+export type RowShape =
+  | Readonly<Record<string, ColumnType<unknown>>>
+  | readonly ColumnType<unknown>[];
 
 /** Properties of rows that have another name than their column. */
 const COLUMN_NAMES: Readonly<Record<string, string>> = {
@@ -61,7 +63,7 @@ export type ShapedRow<Columns extends RowShape> = {
 };
 
 /** What a parameter takes; a list is bound as a JSON array, which `json_each` reads. */
-type Parameter = SQLInputValue | readonly (string | number)[];
+export type Parameter = SQLInputValue | readonly (string | number)[];
 
 const bind = (values: readonly Parameter[]) =>
   values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[];
@@ -84,6 +86,9 @@ interface Returned<Row> {
   /** The value of a query that always returns one. */
   cell: Cell<Row>;
 }
+
+/** How a query is asked. */
+export type QueryWay = keyof Returned<unknown>;
 
 type Ways<Row> = {
   [Way in keyof Returned<Row>]: (reader: Reader, ...values: Parameter[]) => Returned<Row>[Way];
@@ -155,7 +160,7 @@ export function query<const Columns extends RowShape>(
  * `parameters` makes those of the statement from the function's own.
  */
 export function reads<
-  Way extends keyof Returned<unknown>,
+  Way extends QueryWay,
   const Columns extends RowShape,
   Own extends unknown[] = [],
 >(

@@ -14,8 +14,9 @@ import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
 import {
   barsAt,
   dividendsAt,
+  inWindow,
   nextWrite,
-  type PricesAt,
+  readsAt,
   latestPrices,
   splitsAt,
 } from './price-writes.ts';
@@ -103,8 +104,12 @@ const EX_DATES = query(
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
 const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
 
-/** Looks through the bars of each symbol once, not once for each of its dividends. */
-const DIVIDENDS = query(
+/**
+ * The dividends of some symbols after one date up to another, in order, without those that prices
+ * contain. Looks through the bars of each symbol once, not once for each of its dividends.
+ */
+export const dividendsBetween = readsAt(
+  'all',
   `WITH due AS MATERIALIZED (
      SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
@@ -114,22 +119,11 @@ const DIVIDENDS = query(
    SELECT ${selected(DIVIDEND_COLUMNS)}, ${splitsOfDividend('adjusted', splitsAt('?4'))} AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
   STORED_DIVIDEND,
+  inWindow,
 );
 
 /** A dividend as stored. */
-export type StoredDividend = RowOf<typeof DIVIDENDS>;
-
-/**
- * The dividends of some symbols after one date up to another, in order, without those that prices
- * contain.
- */
-export function dividendsBetween(
-  { reader, write }: PricesAt,
-  symbols: readonly string[],
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): StoredDividend[] {
-  return DIVIDENDS.all(reader, symbols, after, upTo, write);
-}
+export type StoredDividend = RowOf<typeof dividendsBetween>;
 
 /**
  * The spans between two dates for which the dividends of some symbols are known, from any source.

@@ -90,7 +90,7 @@ export function openMarket(
       const bar = barOn(prices, date, { symbol, date: day });
       return adjusted(bar ? [bar] : [])[0] ?? null;
     },
-    bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count })),
+    bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count }).reverse()),
   };
 }
 
@@ -114,25 +114,32 @@ function markReader({
   return (symbol, sharesOf = date) => {
     const mark = knownMark(symbol);
     if (mark === null || sharesOf === date) return mark;
-    // From its bar, so that it is rounded once.
-    const bar = barOn(prices, date, { symbol, date: mark.date }) ?? assert.fail('a mark has a bar');
-    const [after = '', upTo = ''] = [mark.date, sharesOf].sort();
-    const splits = splitsBetween(prices, [symbol], { after, upTo });
-    const factors = splitFactors(splits, mark.date, sharesOf);
-    const price = convertedPrice(bar.close ?? bar.open, factors);
-    return toExactMark(symbol, sharesOf, { ...mark, price });
+    // From its bar again, so that it is rounded once.
+    const bar = barOn(prices, date, { symbol, date: mark.date });
+    return bar ? toExactMark(symbol, sharesOf, barMark(prices, bar, sharesOf)) : mark;
   };
+}
+
+/** The price of a bar in the shares of a date, which may be an earlier one. */
+function barMark(
+  prices: PricesAt,
+  { symbol, date, open, close }: MarketBar,
+  of: CalendarDate,
+): Mark {
+  const [after = '', upTo = ''] = [date, of].sort();
+  const [newShares, oldShares] = splitFactors(splitsBetween(prices, [symbol], { after, upTo }));
+  const factors = date < of ? ([newShares, oldShares] as const) : ([oldShares, newShares] as const);
+  return { price: convertedPrice(close ?? open, factors), date };
 }
 
 /** The value of a share during the session. Throws a `ServiceError` where it is not known. */
 export function currentMark({ date, knownMark }: Market, symbol: string): Money {
-  const mark = knownMark(symbol);
-  if (mark === null)
-    throw new ServiceError(
-      'no_prices',
-      `Cannot value ${symbol} on ${date}: no price of it is stored`,
-    );
-  return mark.price;
+  return (knownMark(symbol) ?? failWithoutPrice(symbol, date)).price;
+}
+
+export function failWithoutPrice(symbol: string, date: CalendarDate): never {
+  const problem = `Cannot value ${symbol} on ${date}: no price of it is stored`;
+  throw new ServiceError('no_prices', problem);
 }
 
 /** A market in which symbols without a known price have one of these, as of the day before. */
@@ -188,12 +195,7 @@ function earlierPrice(
   if (quote?.previousDate && quote.previousClose !== null)
     return { price: quote.previousClose, date: quote.previousDate };
   const bar = lastBarBefore(prices, date, symbol);
-  if (!bar) return null;
-  const splits = splitsBetween(prices, [symbol], { after: bar.date, upTo: date });
-  return {
-    price: convertedPrice(bar.close ?? bar.open, splitFactors(splits)),
-    date: bar.date,
-  };
+  return bar ? barMark(prices, bar, date) : null;
 }
 
 function toExactMark(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
@@ -238,20 +240,18 @@ function loadQuotes(
   );
 }
 
-/** New shares, and the old ones for which they came. */
 type SplitFactors = readonly [newShares: bigint, oldShares: bigint];
 
-/** What splits make of shares of one date until another, which may be an earlier one. */
+/** New shares, and the old ones for which they came, over the splits after a date. */
 export function splitFactors(
   splits: readonly Omit<Split, 'symbol'>[],
-  from: CalendarDate = '',
-  to: CalendarDate = '~',
+  after: CalendarDate = '',
 ): SplitFactors {
   let [newShares, oldShares] = [1n, 1n];
-  for (const { date, ...ratio } of splits) {
-    const [more, fewer] = [BigInt(ratio.numerator), BigInt(ratio.denominator)];
-    if (from < date && date <= to) [newShares, oldShares] = [newShares * more, oldShares * fewer];
-    if (to < date && date <= from) [newShares, oldShares] = [newShares * fewer, oldShares * more];
+  for (const { date, numerator, denominator } of splits) {
+    if (date <= after) continue;
+    newShares *= BigInt(numerator);
+    oldShares *= BigInt(denominator);
   }
   return [newShares, oldShares];
 }

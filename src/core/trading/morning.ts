@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '#time/calendar.ts';
+import { byDate, type CalendarDate } from '#time/calendar.ts';
+import type { Split } from '#database/market-queries.ts';
 import type { StoredExchange } from '#database/exchanges.ts';
 import type { StoredDividend } from '#database/splits-and-dividends.ts';
 import {
@@ -37,7 +38,10 @@ export interface MorningLedger {
   portfolio: Portfolio;
 }
 
-/** Pays dividends, applies splits and exchanges holdings, in order, of what was held at the close. */
+/**
+ * Pays dividends, applies splits and exchanges holdings, in order, of what was held at the close: on
+ * one date dividends come before splits, and exchanges last.
+ */
 export function applyCorporateActions(
   portfolio: Portfolio,
   { splits, dividends, exchanges }: KnownEvents,
@@ -45,31 +49,39 @@ export function applyCorporateActions(
 ): MorningLedger {
   const nothing = { actions: [], received: [], exchanged: [], stated: new Map() };
   const ledger: MorningLedger = { ...nothing, portfolio };
-  const events = mergeMorningEvents(splits, dividends, groupExchanges(exchanges));
-  for (const { dividend, split, exchange } of events) {
-    const { symbol } = dividend ?? split ?? exchange;
-    if (heldQuantity(ledger.portfolio, symbol) === 0) continue;
-    if (exchange !== undefined) exchangeHolding(ledger, exchange, market);
-    else if (split !== undefined) {
-      // What an exchange brought may have no price that is known before a hidden open.
-      const price = market.knownMark(symbol, split.date)?.price ?? LEAST_PRICE;
-      const { portfolio: after, added: amount } = applySplit(ledger.portfolio, { ...split, price });
-      enter(ledger, { actionType: 'split', symbol, amount, price }, after);
-    } else {
-      const { exDate, paid: perShare } = dividend;
-      const { portfolio: after, ...paid } = payDividend(ledger.portfolio, { symbol, perShare });
-      const price = dividendOn(1, perShare);
-      enter(ledger, { actionType: 'dividend', symbol, amount: paid.shares, price }, after);
-      const cashPerShare = perShare / MILLIONTHS;
-      ledger.received.push({ symbol, exDate, ...paid, cashPerShare, cash: toDollars(paid.cash) });
-    }
-  }
+  const events = [
+    ...dividends.map((own) => ({ ...own, date: own.exDate, apply: () => payHolding(ledger, own) })),
+    ...splits.map((own) => ({ ...own, apply: () => splitHolding(ledger, own, market) })),
+    ...groupExchanges(exchanges).map((own) => {
+      return { ...own, apply: () => exchangeHolding(ledger, own, market) };
+    }),
+  ].sort(byDate);
+  for (const { symbol, apply } of events) if (heldQuantity(ledger.portfolio, symbol) > 0) apply();
   return ledger;
 }
 
 function enter(ledger: MorningLedger, action: Omit<Action, 'cash'>, after: Portfolio): void {
   ledger.actions.push({ ...action, cash: after.cash });
   ledger.portfolio = after;
+}
+
+function payHolding(
+  ledger: MorningLedger,
+  { symbol, exDate, paid: perShare }: KnownEvents['dividends'][number],
+): void {
+  const { portfolio, ...paid } = payDividend(ledger.portfolio, { symbol, perShare });
+  const [amount, price] = [paid.shares, dividendOn(1, perShare)];
+  enter(ledger, { actionType: 'dividend', symbol, amount, price }, portfolio);
+  const cash = { cashPerShare: perShare / MILLIONTHS, cash: toDollars(paid.cash) };
+  ledger.received.push({ symbol, exDate, ...paid, ...cash });
+}
+
+function splitHolding(ledger: MorningLedger, split: Split, market: Market): void {
+  const { symbol, date } = split;
+  // What an exchange brought may have no price that is known before a hidden open.
+  const price = market.knownMark(symbol, date)?.price ?? LEAST_PRICE;
+  const { portfolio, added: amount } = applySplit(ledger.portfolio, { ...split, price });
+  enter(ledger, { actionType: 'split', symbol, amount, price }, portfolio);
 }
 
 /** What becomes of a symbol on a date: the old share leaves once, whatever it brings. */

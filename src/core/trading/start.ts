@@ -2,7 +2,7 @@ import { type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
 import { type ClosingState, latestActiveDayBefore } from '#database/active-days.ts';
 import type { Database } from '#database/database.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { exchangesBetween } from '#database/exchanges.ts';
+import { arrivalDates, exchangesBetween } from '#database/exchanges.ts';
 import type { KnownEvents } from '#database/evidence.ts';
 import {
   insertSession,
@@ -89,9 +89,7 @@ export function computeDayStart(
   const since = { after: startDate ?? market.date, upTo: market.date };
   const initial = [...startPortfolio.holdings.keys()];
   const exchanges = exchangesBetween(market.prices, initial, since);
-  const heldSince = new Map(initial.map((symbol) => [symbol, since.after]));
-  for (const { into, date } of exchanges)
-    if (into !== '' && !heldSince.has(into)) heldSince.set(into, date);
+  const heldSince = arrivalDates(initial, since.after, exchanges);
   const symbols = [...heldSince.keys()];
   // What arrives gets those of later dates only.
   const isSince = (symbol: string, date: CalendarDate) => date > (heldSince.get(symbol) ?? '');

@@ -1,10 +1,28 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { type Money, money } from '#money/money.ts';
 import type { Database, Reader } from './database.ts';
-import { bars, dividends, exchanges, splits } from '#database/schema/price-tables.ts';
+import {
+  bars,
+  dividends,
+  exchanges,
+  type RevisedTable,
+  splits,
+} from '#database/schema/price-tables.ts';
 import { STORED_EXCHANGE } from './exchanges.ts';
 import { STORED_DIVIDEND } from './splits-and-dividends.ts';
-import { amount, columnName, integer, orNull, query, type RowOf, selected, text } from './rows.ts';
+import {
+  amount,
+  asColumns,
+  insertRow,
+  millionths,
+  orNull,
+  query,
+  type RowOf,
+  selected,
+  type ShapedRow,
+  type TableShape,
+  text,
+} from './rows.ts';
 import { SPLIT_COLUMNS } from './market-queries.ts';
 
 /**
@@ -26,6 +44,38 @@ interface UsedPrice {
   close: Mark | null;
 }
 
+/** A table of what sessions knew of a table of prices, in the order of its key. */
+function evidenceTable<const Shape extends TableShape>(
+  { evidence: table, date, key = [] }: RevisedTable,
+  shape: Shape,
+) {
+  const keys = [date, 'symbol', ...key];
+  return {
+    ...query(
+      `SELECT ${selected(shape)} FROM ${table} WHERE session_id = ? ORDER BY ${keys.join()}`,
+      shape,
+    ),
+    toRows: (rows: readonly ShapedRow<Shape>[]) =>
+      rows.map((row) => {
+        const columns = asColumns(shape, row);
+        const own = Object.keys(columns).filter((name) => keys.includes(name));
+        return { table, columns, name: [table, ...own.map((name) => columns[name])].join(' ') };
+      }),
+  };
+}
+
+const PRICES = evidenceTable(bars, {
+  symbol: text,
+  heldSince: orNull(text),
+  open: orNull(amount),
+  openDate: orNull(text),
+  close: orNull(amount),
+  closeDate: orNull(text),
+});
+const SPLITS = evidenceTable(splits, SPLIT_COLUMNS);
+const DIVIDENDS = evidenceTable(dividends, { ...STORED_DIVIDEND, paid: millionths });
+const EXCHANGES = evidenceTable(exchanges, STORED_EXCHANGE);
+
 /**
  * What a session knew of what it held, in order: its splits, the dividends that it paid (`paid` is
  * per share of its series, in 1/1,000,000 dollar) and its exchanges.
@@ -41,31 +91,19 @@ export interface Evidence extends KnownEvents {
   prices: readonly UsedPrice[];
 }
 
-/** A row of a table of evidence, as names and values; the first ones are its key in its session. */
-interface EvidenceRow {
-  table: string;
-  keys: number;
-  symbol: string;
-  columns: [name: string, value: string | number | null][];
-}
-
-export function* evidenceRows({ prices, ...known }: Evidence): Generator<EvidenceRow> {
-  for (const { symbol, heldSince, open, close } of prices) {
-    const opened = { open_e4: open?.price ?? null, open_date: open?.date ?? null };
-    const closed = { close_e4: close?.price ?? null, close_date: close?.date ?? null };
-    const columns = Object.entries({ symbol, held_since: heldSince, ...opened, ...closed });
-    yield { table: bars.evidence, keys: 1, symbol, columns };
-  }
-  const tables = { splits, dividends, exchanges };
-  for (const kind of ['splits', 'dividends', 'exchanges'] as const) {
-    const { evidence: table, key = [] } = tables[kind];
-    for (const row of known[kind]) {
-      const columns: EvidenceRow['columns'] = [];
-      for (const [property, value] of Object.entries(row))
-        columns.push([columnName(property), value]);
-      yield { table, keys: 2 + key.length, symbol: row.symbol, columns };
-    }
-  }
+/** Evidence as rows of its tables, each with a name that tells it apart in its session. */
+export function evidenceRows({ prices, ...known }: Evidence) {
+  const used = prices.map(({ open, close, ...own }) => ({
+    ...own,
+    ...{ open: open?.price ?? null, openDate: open?.date ?? null },
+    ...{ close: close?.price ?? null, closeDate: close?.date ?? null },
+  }));
+  return [
+    ...PRICES.toRows(used),
+    ...SPLITS.toRows(known.splits),
+    ...DIVIDENDS.toRows(known.dividends),
+    ...EXCHANGES.toRows(known.exchanges),
+  ];
 }
 
 /** Stores the evidence of a session within the transaction that commits it. */
@@ -76,27 +114,13 @@ export function storeEvidence(
 ): void {
   for (const { table, columns } of evidenceRows(evidence)) {
     const own = { session_id: sessionId, ...(table === bars.evidence && { date }) };
-    const row = [...Object.entries(own), ...columns];
-    const names = row.map(([name]) => name).join();
-    const insert = `INSERT INTO ${table} (${names}) VALUES (${row.map(() => '?').join()})`;
-    database.statement(insert).run(...row.map(([, value]) => value));
+    insertRow(database, table, { ...own, ...columns });
   }
 }
 
-const PRICES = query(
-  'SELECT symbol, held_since, open_e4, open_date, close_e4, close_date FROM session_prices WHERE session_id = ?',
-  [text, orNull(text), orNull(amount), orNull(text), orNull(amount), orNull(text)],
-);
-const ofSession = (table: string, columns: object) =>
-  `SELECT ${selected(columns)} FROM ${table} WHERE session_id = ? ORDER BY 2, 1, 3`;
-const KNOWN_DIVIDEND = { ...STORED_DIVIDEND, paid: integer };
-const SPLITS = query(ofSession(splits.evidence, SPLIT_COLUMNS), SPLIT_COLUMNS);
-const DIVIDENDS = query(ofSession(dividends.evidence, KNOWN_DIVIDEND), KNOWN_DIVIDEND);
-const EXCHANGES = query(ofSession(exchanges.evidence, STORED_EXCHANGE), STORED_EXCHANGE);
-
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(
-    ([symbol, heldSince, open, openDate, close, closeDate]) => ({
+    ({ symbol, heldSince, open, openDate, close, closeDate }) => ({
       symbol,
       heldSince,
       open: toMark(open, openDate),

@@ -1,16 +1,34 @@
 import type { CalendarDate } from '#time/calendar.ts';
+import { exchanges as exchangeTable } from '#database/schema/price-tables.ts';
 import { splitsOfExchange } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
-import { barsAt, exchangesAt, inWindow, nextWrite, readsAt, splitsAt } from './price-writes.ts';
-import { flag, integer, orNull, reads, selected, text, type ShapedRow } from './rows.ts';
+import {
+  barsAt,
+  exchangesAt,
+  inWindow,
+  nextWrite,
+  readsAt,
+  splitsAt,
+  upsertSql,
+} from './price-writes.ts';
+import {
+  flag,
+  integer,
+  millionths,
+  orNull,
+  reads,
+  selected,
+  text,
+  type ShapedRow,
+} from './rows.ts';
 
 /** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
 
 export const EXCHANGE_COLUMNS = {
   symbol: text,
   date: text,
-  into: text, // '' where no shares come
-  cash: integer, // per old share, in 1/1,000,000 dollar, as its source tells it
+  into: { ...text, suffix: '_symbol' }, // '' where no shares come
+  cash: millionths, // per old share, as its source tells it
   numerator: orNull(integer), // new shares
   denominator: orNull(integer), // for old ones
   remains: flag,
@@ -105,13 +123,7 @@ export const exchangesOf = reads(
   (symbol: string) => [symbol],
 );
 
-const UPSERT = `
-  INSERT INTO exchanges (symbol, date, into_symbol, cash_e6, numerator, denominator, remains, source, written)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, date, into_symbol) DO UPDATE SET cash_e6 = excluded.cash_e6, numerator = excluded.numerator,
-    denominator = excluded.denominator, remains = excluded.remains, source = excluded.source, written = excluded.written
-  WHERE cash_e6 <> excluded.cash_e6 OR numerator IS NOT excluded.numerator OR denominator IS NOT excluded.denominator
-    OR remains <> excluded.remains`;
+const UPSERT = upsertSql(exchangeTable);
 
 /**
  * Stores exchanges within the caller's transaction; `none` names symbols and dates on which there

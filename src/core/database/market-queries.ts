@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { barsAt, inWindow, type PricesAt, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import { integer, orNull, query, reads, real, text, type ShapedRow } from './rows.ts';
+import { integer, orNull, query, reads, real, selected, text, type ShapedRow } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -185,7 +185,7 @@ export const SPLIT_COLUMNS = {
  */
 export const splitsBetween = readsAt(
   'all',
-  `SELECT symbol, date, numerator, denominator FROM ${splitsAt('?4')} AS split
+  `SELECT ${selected(SPLIT_COLUMNS)} FROM ${splitsAt('?4')} AS split
    WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
      AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
    ORDER BY date, symbol`,

@@ -110,6 +110,18 @@ export const splitsAt = rowsAt(splits);
 export const dividendsAt = rowsAt(dividends);
 export const exchangesAt = rowsAt(exchanges);
 
+/**
+ * SQL: stores a row with its source and the number of its write, if it is new or one of its values
+ * is. `alsoSet` is said of another value.
+ */
+export function upsertSql({ name, date, key = [], values }: RevisedTable, alsoSet = ''): string {
+  const keys = ['symbol', date, ...key];
+  const set = [...values, 'source', 'written'];
+  return `INSERT INTO ${name} (${[...keys, ...set].join()}) VALUES (${[...keys, ...set].fill('?').join()})
+    ON CONFLICT (${keys.join()}) DO UPDATE SET ${set.map((column) => `${column} = excluded.${column}`).join()} ${alsoSet}
+    WHERE ${values.map((column) => `${column} IS NOT excluded.${column}`).join(' OR ')}`;
+}
+
 const overwrittenSql = ({ name, revisions, date, key = ['symbol'] }: RevisedTable) => {
   const versions = (table: string) =>
     `SELECT symbol, ${date} AS day, ${key} AS own, coalesce(written <= ?3, FALSE) AS is_known FROM ${table}

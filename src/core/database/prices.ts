@@ -12,6 +12,7 @@ import {
   type ShapedRow,
 } from './rows.ts';
 import { nextWrite } from './price-writes.ts';
+import type { RevisedTable } from '#database/schema/price-tables.ts';
 import {
   adjustedSourcesInSql,
   closedSourcesInSql,
@@ -42,6 +43,29 @@ export function spanWithout(
     const end = next === undefined ? endDate : addDays(next, -1);
     return start <= end ? [{ symbol, startDate: start, endDate: end }] : [];
   });
+}
+
+/**
+ * Removes the rows within some spans that a list does not name, by symbol and date; of one source,
+ * if that is given. Returns how many.
+ */
+export function removeUnnamed(
+  database: Database,
+  { name, date }: RevisedTable,
+  {
+    spans,
+    named,
+    source = null,
+  }: { spans: readonly Coverage[]; named: Iterable<string>; source?: string | null },
+): number {
+  const remove = database.statement(
+    `DELETE FROM ${name} WHERE symbol = ?1 AND ${date} BETWEEN ?2 AND ?3 AND source = coalesce(?4, source)
+       AND symbol || ' ' || ${date} NOT IN (SELECT value FROM json_each(?5))`,
+  );
+  const list = JSON.stringify([...named]);
+  return spans.reduce((removed, { symbol, startDate, endDate }) => {
+    return removed + Number(remove.run(symbol, startDate, endDate, source, list).changes);
+  }, 0);
 }
 
 /** What is known from where, by symbol: the tables of spans have the same columns. */

@@ -7,6 +7,8 @@ import type { Reader } from './database.ts';
 export interface ColumnType<Value> {
   readonly type: 'text' | 'integer' | 'real';
   readonly isNullable: boolean;
+  /** How the name of its column ends, after that of its property. */
+  readonly suffix?: string;
   /** The possible values, where they are few. */
   readonly values?: readonly unknown[];
   /** For the type checker; never set. */
@@ -17,7 +19,9 @@ export const text: ColumnType<string> = { type: 'text', isNullable: false };
 export const integer: ColumnType<number> = { type: 'integer', isNullable: false };
 export const real: ColumnType<number> = { type: 'real', isNullable: false };
 /** A column that ends in `_e4`. */
-export const amount: ColumnType<Money> = { type: 'integer', isNullable: false };
+export const amount: ColumnType<Money> = { ...integer, suffix: '_e4' } as ColumnType<Money>;
+/** In 1/1,000,000 dollar; a column that ends in `_e6`. */
+export const millionths: ColumnType<number> = { ...integer, suffix: '_e6' };
 /** SQLite's truth values. */
 export const flag: ColumnType<0 | 1> = { type: 'integer', isNullable: false, values: [0, 1] };
 
@@ -33,31 +37,48 @@ export function orNull<Value>(column: ColumnType<Value>): ColumnType<Value | nul
  * The columns of a query: by name, or in order where rows are arrays, which takes a third less
  * time.
  */
-export type RowShape =
-  | Readonly<Record<string, ColumnType<unknown>>>
-  | readonly ColumnType<unknown>[];
+export type RowShape = TableShape | readonly ColumnType<unknown>[];
+export type TableShape = Readonly<Record<string, ColumnType<unknown>>>;
 
-/** Properties of rows that have another name than their column. */
-const COLUMN_NAMES: Readonly<Record<string, string>> = {
-  exDate: 'ex_date',
-  cash: 'cash_e6',
-  paid: 'paid_e6',
-  into: 'into_symbol',
-  intoSplits: 'into_splits',
-};
-
-export function columnName(property: string): string {
-  return COLUMN_NAMES[property] ?? property;
+/** The names of the columns of a table, by the properties of a row; `actionType` is of `action_type`. */
+function columnNames(shape: TableShape): [property: string, column: string][] {
+  return Object.entries(shape).map(([property, { suffix = '' }]) => [
+    property,
+    property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) + suffix,
+  ]);
 }
 
-/** SQL: the columns of a table under the names that they have in rows. */
-export function selected(columns: object): string {
-  return Object.keys(columns)
-    .map((property) => `${columnName(property)} AS "${property}"`)
-    .join(', ');
+/** SQL: the columns of a table for rows of a shape. */
+export function selected(shape: TableShape): string {
+  const names = columnNames(shape);
+  return names.map(([property, column]) => `${column} AS "${property}"`).join(', ');
 }
 
-/** A row as JavaScript sees it. */
+/** A row of a shape as the columns of its table. */
+export function asColumns<Shape extends TableShape>(
+  shape: Shape,
+  row: ShapedRow<Shape>,
+): Record<string, SQLInputValue> {
+  const names = columnNames(shape);
+  return Object.fromEntries(
+    names.map(([property, column]) => [column, row[property] as SQLInputValue]),
+  );
+}
+
+/** Inserts a row into a table, by the names of its columns. */
+export function insertRow(
+  database: Reader,
+  table: string,
+  columns: Readonly<Record<string, SQLInputValue>>,
+): void {
+  const names = Object.keys(columns);
+  const marks = names.map(() => '?');
+  database
+    .statement(`INSERT INTO ${table} (${names.join()}) VALUES (${marks.join()})`)
+    .run(...Object.values(columns));
+}
+
+/** A row as JavaScript sees it. */ /** A row as JavaScript sees it. */
 export type ShapedRow<Columns extends RowShape> = {
   -readonly [Name in keyof Columns]: Columns[Name] extends ColumnType<infer Value> ? Value : never;
 };

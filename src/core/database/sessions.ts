@@ -7,8 +7,8 @@ import { type DecisionRow, storeDecisions } from './decisions.ts';
 import { type CountedDocuments, storeShown } from './document-queries.ts';
 import { type Evidence, closingMarks, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
-import { sessionMessages, type LedgerRecord, POSITION_FIELDS } from './replay-queries.ts';
-import { integer, orNull, query, type RowOf, text } from './rows.ts';
+import { sessionMessages, type LedgerRecord, POSITION } from './replay-queries.ts';
+import { asColumns, insertRow, integer, orNull, query, type RowOf, text } from './rows.ts';
 
 /** One model on one date of one job. */
 export interface ModelDay {
@@ -308,13 +308,8 @@ function insertPositions(
   sessionId: number,
   positions: readonly LedgerRecord[],
 ): void {
-  const insert = database.statement(
-    `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-       daily_profit_e4, daily_return_pct)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
   for (const position of positions)
-    insert.run(sessionId, ...POSITION_FIELDS.map((name) => position[name]));
+    insertRow(database, 'positions', { session_id: sessionId, ...asColumns(POSITION, position) });
   const insertHolding = database.statement(
     'INSERT INTO holdings (session_id, symbol, quantity) VALUES (?, ?, ?)',
   );

@@ -7,9 +7,10 @@ import {
   sourcesWithDividendsInSql,
   splitsOfDividend,
 } from '#database/schema/price-conditions.ts';
+import { dividends as dividendTable, splits as splitTable } from '#database/schema/price-tables.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, oneOf, query, reads, real, selected, text, type RowOf } from './rows.ts';
-import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
+import { millionths, oneOf, query, reads, real, selected, text, type RowOf } from './rows.ts';
+import { type Coverage, dividendSpans, removeUnnamed, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
 import {
   barsAt,
@@ -19,6 +20,7 @@ import {
   readsAt,
   latestPrices,
   splitsAt,
+  upsertSql,
 } from './price-writes.ts';
 
 /**
@@ -47,18 +49,14 @@ export interface DividendList {
 export const DIVIDEND_COLUMNS = {
   symbol: text,
   exDate: text,
-  cash: integer, // as its source tells it
+  cash: millionths, // as its source tells it
   basis: oneOf(dividendBases),
 };
 
 /** With the splits that convert it to the shares of its series. */
 export const STORED_DIVIDEND = { ...DIVIDEND_COLUMNS, splits: text };
 
-const UPSERT_DIVIDEND = `
-  INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
-    written = excluded.written, confirmed = FALSE
-  WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
+const UPSERT_DIVIDEND = upsertSql(dividendTable, ', confirmed = FALSE');
 /** Without a revision, because no model-day reads it. */
 const CONFIRM_DIVIDEND =
   'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
@@ -78,12 +76,7 @@ export function storeDividends(
     const key = `${dividend.symbol} ${dividend.exDate}`;
     sums.set(key, { ...dividend, cash: dividend.cash + (sums.get(key)?.cash ?? 0) });
   }
-  let changed = 0;
-  const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
-  for (const span of spans)
-    for (const [exDate] of EX_DATES.all(database, span.symbol, span.startDate, span.endDate))
-      if (!sums.has(`${span.symbol} ${exDate}`))
-        changed += Number(remove.run(span.symbol, exDate).changes);
+  let changed = removeUnnamed(database, dividendTable, { spans, named: sums.keys() });
   const upsert = database.statement(UPSERT_DIVIDEND);
   const number = nextWrite(database);
   const confirm = database.statement(CONFIRM_DIVIDEND);
@@ -95,11 +88,6 @@ export function storeDividends(
   for (const span of spans) dividendSpans.add(database, span, stamp);
   return changed;
 }
-
-const EX_DATES = query(
-  'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
-  [text],
-);
 
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
 const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
@@ -232,7 +220,7 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
 /** The stored splits of a symbol, whatever its series. */
 export const storedSplits = reads(
   'all',
-  'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
+  `SELECT ${selected(SPLIT_COLUMNS)} FROM stock_splits WHERE symbol = ? ORDER BY date`,
   SPLIT_COLUMNS,
   (symbol: string) => [symbol],
 );
@@ -254,11 +242,7 @@ export const confirmedDividends = reads(
   (symbol: string) => [symbol],
 );
 
-const UPSERT_SPLIT = `
-  INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
-    source = excluded.source, written = excluded.written
-  WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
+const UPSERT_SPLIT = upsertSql(splitTable);
 
 /**
  * Stores a provider's splits of a symbol, and the date through which they are known, within the
@@ -281,10 +265,6 @@ export function storeSplits(
 }
 
 const REMOVE_SPLIT = 'DELETE FROM stock_splits WHERE symbol = ? AND date = ?';
-const SPLIT_DATES = query(
-  'SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4',
-  [text],
-);
 
 /**
  * Stores the splits that a provider names for some spans, within the caller's transaction. Within
@@ -300,11 +280,8 @@ export function storeSplitSpans(
   }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
   stamp: Stamp,
 ): void {
-  const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
-  const remove = database.statement(REMOVE_SPLIT);
-  for (const { symbol, startDate, endDate } of spans)
-    for (const [date] of SPLIT_DATES.all(database, symbol, stamp.source, startDate, endDate))
-      if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
+  const named = splits.map(({ symbol, date }) => `${symbol} ${date}`);
+  removeUnnamed(database, splitTable, { spans, named, source: stamp.source });
   upsert(database, splits, stamp);
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;

@@ -8,7 +8,8 @@ import { type DecisionResult, resolveDecider } from '#trading/decision.ts';
 import { isFillsMessage, type RecordedStep } from '#trading/reasoning-log.ts';
 import type { DayEnd } from '#trading/running-day.ts';
 import type { DayRecord } from './record.ts';
-import type { LedgerRecord, StoredMessage } from '#database/replay-queries.ts';
+import { POSITION, type StoredMessage } from '#database/replay-queries.ts';
+import { asColumns } from '#database/rows.ts';
 
 /** A row of each of two sides with the same key; undefined where one side lacks it. */
 type RowPair<Row> = [one: Row, other: Row | undefined] | [one: undefined, other: Row];
@@ -125,16 +126,18 @@ export function compareBooks(
 function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow[] {
   const used = evidence.prices.map(({ symbol }) => symbol);
   return [
-    ...evidenceRows(evidence).map(({ table, keys, symbol, columns }) => ({
-      name: [table, ...columns.slice(0, keys).map(([, value]) => value)].join(' '),
-      columns: Object.fromEntries(columns.slice(keys)),
-      symbols: [symbol],
-    })),
+    ...evidenceRows(evidence).map(({ name, columns }) => {
+      return { name, columns, symbols: [String(columns['symbol'])] };
+    }),
     ...documents.map(({ id, digest }) => ({
       name: `document ${quote(id)}`,
       columns: { digest },
     })),
-    ...positions.map((position) => positionRow(position, used)),
+    ...positions.map((position) => ({
+      name: `positions ${position.actionId}`,
+      columns: asColumns(POSITION, position),
+      symbols: used,
+    })),
     ...Array.from(positions.at(-1)?.holdings ?? [], ([symbol, quantity]) => ({
       name: `holdings ${symbol}`,
       columns: { quantity },
@@ -145,23 +148,6 @@ function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow
       columns: { calls, refused },
     })),
   ];
-}
-
-function positionRow(position: LedgerRecord, symbols: readonly string[]): BookRow {
-  return {
-    name: `positions ${position.actionId}`,
-    columns: {
-      action_type: position.actionType,
-      symbol: position.symbol,
-      amount: position.amount,
-      price_e4: position.price,
-      cash_e4: position.cash,
-      portfolio_value_e4: position.portfolioValue,
-      daily_profit_e4: position.dailyProfit,
-      daily_return_pct: position.dailyReturnPct,
-    },
-    symbols,
-  };
 }
 
 /**

@@ -64,8 +64,18 @@ export type StoredExchange = ShapedRow<typeof STORED_EXCHANGE>;
  * on one date in the order in which shares arrive.
  */
 export function exchangesBetween(...asked: Parameters<typeof dueExchanges>): StoredExchange[] {
-  const byDate = Map.groupBy(dueExchanges(...asked), ({ date }) => date);
-  return [...byDate.values()].flatMap(inOrderOfArrival);
+  const found = dueExchanges(...asked);
+  const ordered: StoredExchange[] = [];
+  const seen = new Set<StoredExchange>();
+  const add = (exchange: StoredExchange) => {
+    if (seen.has(exchange)) return;
+    seen.add(exchange);
+    for (const other of found)
+      if (other.date === exchange.date && other.into === exchange.symbol) add(other);
+    ordered.push(exchange);
+  };
+  found.forEach(add);
+  return ordered;
 }
 
 /** Since when symbols are held: those of the start since then, and what exchanges bring to them. */
@@ -78,20 +88,6 @@ export function arrivalDates(
   for (const { into, date } of exchanges)
     if (into !== '' && !dates.has(into)) dates.set(into, date);
   return dates;
-}
-
-/** An exchange follows those of its date that bring its old share. */
-function inOrderOfArrival(sameDay: readonly StoredExchange[]): StoredExchange[] {
-  const ordered: StoredExchange[] = [];
-  const seen = new Set<StoredExchange>();
-  const add = (exchange: StoredExchange) => {
-    if (seen.has(exchange)) return;
-    seen.add(exchange);
-    sameDay.filter(({ into }) => into === exchange.symbol).forEach(add);
-    ordered.push(exchange);
-  };
-  sameDay.forEach(add);
-  return ordered;
 }
 
 /** The symbols that only took another name on or before a date, the last one first. */

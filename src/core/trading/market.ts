@@ -216,11 +216,7 @@ function loadQuotes(
   symbols: readonly string[],
 ): Map<string, Quote> {
   const rows = quotesOn(prices, date, symbols);
-  const oldest = rows.reduce(
-    (least, { previousDate }) =>
-      previousDate !== null && previousDate < least ? previousDate : least,
-    date,
-  );
+  const [oldest = date] = rows.map(({ previousDate }) => previousDate ?? date).sort();
   const splits = splitsBetween(prices, symbols, { after: oldest, upTo: date });
   return new Map(
     rows.map(({ symbol, open, previousDate, previousClose }) => {
@@ -228,14 +224,12 @@ function loadQuotes(
       const factors = splitFactors(own, previousDate ?? date);
       const close = previousClose === null ? null : convertedPrice(previousClose, factors);
       const isCounted = close !== null && Number.isSafeInteger(close);
-      return [
-        symbol,
-        {
-          open: open === null ? null : toPrice(open),
-          previousDate,
-          previousClose: isCounted ? money(close) : null,
-        },
-      ];
+      const quote: Quote = {
+        open: open === null ? null : toPrice(open),
+        previousDate,
+        previousClose: isCounted ? close : null,
+      };
+      return [symbol, quote];
     }),
   );
 }
@@ -256,12 +250,6 @@ export function splitFactors(
   return [newShares, oldShares];
 }
 
-/** New shares per old share over the splits after a date. */
-export function splitRatio(splits: readonly Split[], after: CalendarDate): number {
-  const [newShares, oldShares] = splitFactors(splits, after);
-  return Number(newShares) / Number(oldShares);
-}
-
 /**
  * A stored price per old share in that per new one: exactly from its decimal digits, and rounded
  * once, a half up. Without a bound.
@@ -276,6 +264,7 @@ function convertedPrice(dollars: number, [newShares, oldShares]: SplitFactors): 
 function adjustForSplits(bar: MarketBar, splits: readonly Split[]): Bar {
   const { symbol, date, open, high, low, close, volume } = bar;
   const factors = splitFactors(splits, date);
+  const [newShares, oldShares] = factors;
   const adjusted = (dollars: number) => toDollars(convertedPrice(dollars, factors));
   const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
@@ -285,6 +274,6 @@ function adjustForSplits(bar: MarketBar, splits: readonly Split[]): Bar {
     high: orNull(high),
     low: orNull(low),
     close: orNull(close),
-    volume: volume === null ? null : volume * splitRatio(splits, date),
+    volume: volume === null ? null : (volume * Number(newShares)) / Number(oldShares),
   };
 }

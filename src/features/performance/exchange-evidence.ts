@@ -1,7 +1,7 @@
 import { readEvidence } from '#database/evidence.ts';
 import type { Reader } from '#database/database.ts';
 import type { CalendarDate } from '#time/calendar.ts';
-import { splitRatio } from '#trading/market.ts';
+import { splitFactors } from '#trading/market.ts';
 import { groupExchanges, type HoldingExchange, sharesPerOld } from '#trading/morning.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
@@ -35,7 +35,8 @@ export function explainExchanges(
   const openOf = (name: string | null, date: CalendarDate) => {
     const open = prices.find(({ symbol }) => symbol === name)?.open;
     const own = splits.filter(({ symbol }) => symbol === name);
-    return open && open.price * splitRatio(own, date);
+    const [newShares, oldShares] = splitFactors(own, date);
+    return open && (open.price * Number(newShares)) / Number(oldShares);
   };
   const waiting = groupExchanges(exchanges);
   let exchange: HoldingExchange | undefined;

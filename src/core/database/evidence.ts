@@ -146,10 +146,8 @@ function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
  * brought only to take it away counts 0 without one.
  */
 export function closingMarks({ prices, exchanges }: Evidence): ReadonlyMap<string, Money> {
-  const passing = new Set(exchanges.flatMap(({ symbol, into }) => [symbol, into]));
-  return new Map(
-    prices.flatMap(({ symbol, close }) =>
-      close !== null ? [[symbol, close.price]] : passing.has(symbol) ? [[symbol, money(0)]] : [],
-    ),
-  );
+  const passing = exchanges.flatMap(({ symbol, into }) => [symbol, into]);
+  const marks = new Map(passing.map((symbol) => [symbol, money(0)]));
+  for (const { symbol, close } of prices) if (close !== null) marks.set(symbol, close.price);
+  return marks;
 }

@@ -34,6 +34,8 @@ export interface MorningLedger {
    * where it took its place, 0 beside it.
    */
   readonly stated: Map<string, Mark>;
+  /** Shares that came by exchanges; a rename brings those that came under the old name. */
+  readonly arrived: Map<string, number>;
   /** Portfolio after all of them. */
   portfolio: Portfolio;
 }
@@ -47,8 +49,8 @@ export function applyCorporateActions(
   { splits, dividends, exchanges }: KnownEvents,
   market: Market,
 ): MorningLedger {
-  const nothing = { actions: [], received: [], exchanged: [], stated: new Map() };
-  const ledger: MorningLedger = { ...nothing, portfolio };
+  const nothing = { actions: [], received: [], exchanged: [] };
+  const ledger = { ...nothing, stated: new Map(), arrived: new Map(), portfolio };
   const events = [
     ...dividends.map((own) => ({ ...own, date: own.exDate, apply: () => payHolding(ledger, own) })),
     ...splits.map((own) => ({ ...own, apply: () => splitHolding(ledger, own, market) })),
@@ -144,9 +146,11 @@ function exchangeHolding(
   const left = remains ? 0 : shares;
   const after = changeHolding(ledger.portfolio, symbol, -left, cash);
   enter(ledger, { actionType: 'exchange', symbol, amount: left, price }, after);
-  const before = market.knownMark(symbol) ?? ledger.stated.get(symbol);
+  const { stated, arrived } = ledger;
+  const before = market.knownMark(symbol) ?? stated.get(symbol);
   const received: ExchangedShares['received'] = [];
-  for (const row of rows.filter(({ into }) => into !== '')) {
+  const bringing = rows.filter(({ into }) => into !== '');
+  for (const row of bringing) {
     const { into } = row;
     const ratio = exchangeRatio(row);
     const own = market.knownMark(into, date)?.price ?? null;
@@ -156,11 +160,16 @@ function exchangeHolding(
     enter(ledger, { actionType: 'received', symbol: into, amount: whole, price: own }, holding);
     const isFractionLost = own === null && hasRest;
     received.push({ symbol: into, perShare: sharesPerOld(row), shares: whole, isFractionLost });
+    const isOneForOne = !remains && perShare === 0 && ratio[0] === ratio[1];
+    const isRename = isOneForOne && bringing.length === 1;
+    const came = isRename ? (arrived.get(symbol) ?? 0) : whole;
+    arrived.set(into, (arrived.get(into) ?? 0) + came);
     if (own !== null || before === undefined) continue;
     const rest = remains ? 0 : Math.max(0, before.price - price);
     const worth = money(Number(dividedHalfUp(BigInt(rest) * ratio[1], ratio[0])));
-    ledger.stated.set(into, { ...before, price: worth });
+    stated.set(into, { ...before, price: worth });
   }
+  if (!remains) arrived.delete(symbol);
   const paid = { cashPerShare: perShare / MILLIONTHS, cash: toDollars(cash) };
   ledger.exchanged.push({ symbol, date, shares, remains, ...paid, received });
 }

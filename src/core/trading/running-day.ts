@@ -98,7 +98,10 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
-    bought: (symbol) => addedToday(symbol, actions, morning.exchanged),
+    bought(symbol) {
+      const bought = actions.filter((own) => own.actionType === 'buy' && own.symbol === symbol);
+      return bought.reduce((sum, own) => sum + own.amount, morning.arrived.get(symbol) ?? 0);
+    },
     get orders() {
       return decisions.filter(isTrade).length + placed.length;
     },
@@ -114,23 +117,6 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   };
   assertSoundPortfolio(play.portfolio);
   return play;
-}
-
-/** Shares of purchases and exchanges; those of a rename were held before under another name. */
-function addedToday(
-  symbol: string,
-  actions: readonly Action[],
-  exchanged: RunningDay['exchanged'],
-): number {
-  const added = new Map<string, number>();
-  const add = (to: string, shares: number) => added.set(to, (added.get(to) ?? 0) + shares);
-  for (const { symbol: old, remains, cashPerShare: cash, received } of exchanged) {
-    const isRename = !remains && cash === 0 && received.length === 1 && received[0]?.perShare === 1;
-    for (const own of received) add(own.symbol, isRename ? (added.get(old) ?? 0) : own.shares);
-    if (!remains) added.delete(old);
-  }
-  for (const own of actions) if (own.actionType === 'buy') add(own.symbol, own.amount);
-  return added.get(symbol) ?? 0;
 }
 
 const isTrade = ({ action_id: action }: DecisionRow) => action !== null;

@@ -104,34 +104,6 @@ export function groupExchanges(stored: readonly StoredExchange[]): HoldingExchan
   });
 }
 
-/** One thing that happened to a holding before a session. */
-export type MorningEvent<Split, Dividend, Exchange> = { date: CalendarDate } & (
-  | { split: Split; dividend?: never; exchange?: never }
-  | { dividend: Dividend; split?: never; exchange?: never }
-  | { exchange: Exchange; split?: never; dividend?: never }
-);
-
-/**
- * Splits, dividends and exchanges, each in order of their dates, as one list: on one day, dividends
- * come before splits, and exchanges last.
- */
-export function mergeMorningEvents<
-  Split extends { date: CalendarDate },
-  Dividend extends { exDate: CalendarDate },
-  Exchange extends { date: CalendarDate },
->(
-  splits: readonly Split[],
-  dividends: readonly Dividend[],
-  exchanges: readonly Exchange[],
-): MorningEvent<Split, Dividend, Exchange>[] {
-  const events = [
-    ...dividends.map((dividend) => ({ date: dividend.exDate, dividend })),
-    ...splits.map((split) => ({ date: split.date, split })),
-    ...exchanges.map((exchange) => ({ date: exchange.date, exchange })),
-  ];
-  return events.sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
-}
-
 /** Cash is that of a dividend; shares are whole, their fraction in cash at the session's mark. */
 function exchangeHolding(
   ledger: MorningLedger,

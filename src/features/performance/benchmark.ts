@@ -1,9 +1,8 @@
-import { addDays, type CalendarDate } from '#time/calendar.ts';
+import { addDays, byDate, type CalendarDate } from '#time/calendar.ts';
 import type { Member } from '#settings/configuration-schema.ts';
 import { membersOn } from '#settings/members.ts';
 import type { Split } from '#database/market-queries.ts';
 import { at, mean } from '../statistics/moments.ts';
-import { mergeMorningEvents, type MorningEvent } from '#trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import type { CurveDay } from './risk-and-return.ts';
 
@@ -69,36 +68,29 @@ export function symbolLevels(
   { splits = [], dividends = [], exchanges = [] }: BetweenBars = {},
 ): Levels {
   const levels: Level[] = [];
-  const events = mergeMorningEvents(splits, dividends, exchanges);
+  const events = [
+    ...dividends.map(({ exDate: date, cash }) => ({ date, cash, ratio: 1 })),
+    ...splits.map(({ date, ...own }) => ({
+      date,
+      cash: 0,
+      ratio: own.numerator / own.denominator,
+    })),
+    ...exchanges,
+  ].sort(byDate);
   let [shares, next] = [1, 0];
   for (const { date, open, close } of bars) {
     let cash = 0;
-    for (
-      let event = events[next];
-      event !== undefined && eventDate(event) <= date;
-      event = events[next]
-    ) {
+    for (let event = events[next]; event && event.date <= date; event = events[next]) {
       next += 1;
       if (levels.length === 0) continue; // the prices of the first bar already reflect what was before it
-      if (event.split !== undefined) shares *= event.split.numerator / event.split.denominator;
-      else {
-        cash += shares * (event.dividend ?? event.exchange).cash;
-        shares *= event.exchange?.ratio ?? 1;
-      }
+      cash += shares * event.cash;
+      shares *= event.ratio;
     }
     const last = close ?? open;
     shares += cash / last;
     levels.push({ date, open: open * shares, close: last * shares });
   }
   return levels;
-}
-
-function eventDate({
-  split,
-  dividend,
-  exchange,
-}: MorningEvent<Split, CashDividend, ShareExchange>): CalendarDate {
-  return dividend === undefined ? (split ?? exchange).date : dividend.exDate;
 }
 
 /** The open or close of a day, at which a curve can start. */

@@ -2,11 +2,13 @@ import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import {
   flag,
+  insertRow,
   integer,
   orNull,
   query,
   reads,
   real,
+  selected,
   text,
   type RowOf,
   type ShapedRow,
@@ -20,7 +22,7 @@ import {
 } from '#database/schema/price-conditions.ts';
 
 const COVERAGE = { symbol: text, startDate: text, endDate: text };
-const COVERED = 'SELECT symbol, start_date AS startDate, end_date AS endDate';
+const COVERED = `SELECT ${selected(COVERAGE)}`;
 
 /** A span in which something of a symbol is known, both ends included. */
 export type Coverage = ShapedRow<typeof COVERAGE>;
@@ -94,11 +96,8 @@ function spanTable(table: string) {
       const adjacent = deleteAdjacentSpans.all(database, symbol, source, startDate, endDate);
       const start = adjacent.reduce((least, [first]) => (first < least ? first : least), startDate);
       const end = adjacent.reduce((most, [, last]) => (last > most ? last : most), endDate);
-      database
-        .statement(
-          `INSERT INTO ${table} (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)`,
-        )
-        .run(symbol, source, start, end, recordedAt);
+      const span = { symbol, source, start_date: start, end_date: end, recorded_at: recordedAt };
+      insertRow(database, table, span);
     },
     /** The spans of some symbols between two dates, from any source, by symbol and start. */
     between: (reader: Reader, symbols: readonly string[], { from, to }: DateSpan): Coverage[] =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue, StatementResultingChanges } from 'node:sqlite';
 import type { Money } from '#money/money.ts';
 import type { Reader } from './database.ts';
 
@@ -70,12 +70,10 @@ export function insertRow(
   database: Reader,
   table: string,
   columns: Readonly<Record<string, SQLInputValue>>,
-): void {
+): StatementResultingChanges {
   const names = Object.keys(columns);
-  const marks = names.map(() => '?');
-  database
-    .statement(`INSERT INTO ${table} (${names.join()}) VALUES (${marks.join()})`)
-    .run(...Object.values(columns));
+  const sql = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map(() => '?').join()})`;
+  return database.statement(sql).run(...Object.values(columns));
 }
 
 /** A row as JavaScript sees it. */ /** A row as JavaScript sees it. */

@@ -66,21 +66,12 @@ export function insertSession(
       `UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`,
     )
     .run(startedAt, jobId, date, model);
-  const inserted = database
-    .statement(
-      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, morning_write,
-         started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      jobId,
-      date,
-      model,
-      startedFrom,
-      startedFrom === null ? initialCash : null,
-      Number(paysDividends),
-      morningWrite,
-      startedAt,
-    );
+  const inserted = insertRow(database, 'trading_sessions', {
+    ...{ job_id: jobId, date, model, started_from_session_id: startedFrom },
+    initial_cash_e4: startedFrom === null ? initialCash : null,
+    pays_dividends: Number(paysDividends),
+    ...{ morning_write: morningWrite, started_at: startedAt },
+  });
   return Number(inserted.lastInsertRowid);
 }
 
@@ -310,11 +301,8 @@ function insertPositions(
 ): void {
   for (const position of positions)
     insertRow(database, 'positions', { session_id: sessionId, ...asColumns(POSITION, position) });
-  const insertHolding = database.statement(
-    'INSERT INTO holdings (session_id, symbol, quantity) VALUES (?, ?, ?)',
-  );
   for (const [symbol, quantity] of positions.at(-1)?.holdings ?? [])
-    insertHolding.run(sessionId, symbol, quantity);
+    insertRow(database, 'holdings', { session_id: sessionId, symbol, quantity });
 }
 
 const RUNNING = query(

@@ -6,6 +6,8 @@ import { SMALL_MACHINE, type ShortageReport, runShort, shortMachines } from './s
 
 const DAYS = runs(4, 28);
 const SEED = 7;
+/** In bytes. What the service takes varies by as much, and at 50 MB it is ended itself. */
+const SPARE = 2 * 1024 * 1024;
 
 for (const machine of shortMachines) {
   // The kernel's own choices take their time; the machine that is short of tasks shows the same
@@ -20,7 +22,8 @@ for (const machine of shortMachines) {
     assert.equal(report.modelDays % machine.models, 0, 'each model has each day');
     if (machine.controller === 'pids')
       assert.ok(report.taken > 0, 'the machine was not short of tasks');
-    else assert.equal(report.peak, machine.limit, 'the machine was not short of memory');
+    else
+      assert.ok((report.peak ?? 0) > machine.limit - SPARE, 'the machine was not short of memory');
   });
 }
 

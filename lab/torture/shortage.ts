@@ -22,7 +22,7 @@ export const shortMachines: {
   models: number;
 }[] = [
   { name: 'few tasks', controller: 'pids', limit: 16, models: 3 },
-  { name: 'little memory', controller: 'memory', limit: 48 * MB, models: 5 },
+  { name: 'little memory', controller: 'memory', limit: 54 * MB, models: 5 },
 ];
 /** A small machine that is just large enough for five children side by side. */
 export const SMALL_MACHINE = { controller: 'memory', limit: 110 * MB } as const;

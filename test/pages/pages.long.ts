@@ -253,9 +253,10 @@ test('the page of comparisons shows a line per model, its runs and the benchmark
     'Every return on this page is over the same 11 days from Wed 4 Jun 2025 to Mon 20 Oct 2025. 1 other day is left out.',
     'Each model ran once, so the intervals leave out how much it varies from run to run.',
     'The intervals hold however often you look. Sorted by',
-    'These figures cover other days than the returns above',
   ])
     await page.getByText(words).waitFor();
+  await page.getByText('Figures of each model, and its decisions on one day').click();
+  await page.getByText('These figures cover other days than the returns above').waitFor();
 });
 
 test('the choice is in the address, works with Back, and stays when the service refuses it', async (t) => {

@@ -44,7 +44,7 @@ async function serve(
     agent: scriptedAgent(script),
   });
   service.database.transaction(() =>
-    storeExchanges(service.database, { exchanges: readExchanges(exchanges), none: [] }, 'csv'),
+    storeExchanges(service.database, readExchanges(exchanges), 'csv'),
   );
   return service;
 }
@@ -266,7 +266,7 @@ test('the levels of a benchmark over exchanges, and of the universe', () => {
     const dated = (text: string) =>
       text.replaceAll(', ', '\n').replaceAll(/^(\w+) /gm, '$1 2025-11-');
     storePrices(database, dated(prices).replaceAll(/(\S+)$/gm, '$1 $1'), 'csv');
-    storeExchanges(database, { exchanges: readExchanges(dated(exchanges)), none: [] }, 'csv');
+    storeExchanges(database, readExchanges(dated(exchanges)), 'csv');
     database
       .statement(
         "INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('PAY', '2025-11-11', 10000000, 'as_paid')",

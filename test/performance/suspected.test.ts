@@ -78,7 +78,7 @@ const exchange = (symbol: string, date: string, into = '', remains: 0 | 1 = 0) =
   const exchanges = [
     { symbol, date, into, cash: 0, numerator: shares, denominator: shares, remains },
   ];
-  return ({ database }: Books) => void storeExchanges(database, { exchanges, none: [] }, 'csv');
+  return ({ database }: Books) => void storeExchanges(database, exchanges, 'csv');
 };
 
 const FOUND = ['model-a 2025-01-06 ORLY 2025-01-06 90'];

@@ -36,7 +36,7 @@ async function play(
     agent: scriptedAgent(script),
   });
   service.database.transaction(() =>
-    storeExchanges(service.database, { exchanges: readExchanges(exchanges), none: [] }, 'csv'),
+    storeExchanges(service.database, readExchanges(exchanges), 'csv'),
   );
   const job = await service.runJob({ start_date: '2025-11-10', end_date: end });
   return { service, job };

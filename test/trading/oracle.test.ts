@@ -279,7 +279,7 @@ function booksOf(database: CommandDatabase, world: OracleWorld) {
     denominator: into === '' ? null : Number(ratio.denominator),
     remains: ratio.remains ? (1 as const) : (0 as const),
   }));
-  database.transaction(() => storeExchanges(database, { exchanges, none: [] }, 'csv'));
+  database.transaction(() => storeExchanges(database, exchanges, 'csv'));
   return books;
 }
 

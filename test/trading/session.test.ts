@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { endModelDays } from '../../src/core/database/model-days.ts';
@@ -25,6 +24,7 @@ import {
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { staleNow } from '../support/stale.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { US_RULES } from '../support/market-rules.ts';
 
 function booksOf(prices = PRICES): Books {
   const books = createBooks();

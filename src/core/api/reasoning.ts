@@ -4,8 +4,7 @@ import { sessionPieces, searchLogs } from '#database/records/session-records.ts'
 import { answerFaults } from '#domain/vocabulary.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { servedSchema } from '#wire/protocol.ts';
-import { dateRangeEntries, parseFilters, feedEntries, feedFilters } from './filters.ts';
-import { resolveStudy } from './studies.ts';
+import { dateRangeEntries, feedEntries, sessionFilters } from './filters.ts';
 import { deploymentFields, jsonBody } from './handler.ts';
 import {
   actionEntries,
@@ -201,7 +200,7 @@ export const reasoningRoute = route({
     if (query.date !== undefined && !isCalendarDate(query.date))
       throw new ServiceError('invalid_dates', invalidDate(query.date));
     const conversation = query.include_full_conversation;
-    const filters = parseFilters(resolveStudy(context, query));
+    const filters = sessionFilters(context, query);
     let count = 0;
     for (const pieces of sessionPieces(database, filters, { conversation })) {
       yield count === 0 ? '{"sessions":[' : ',';
@@ -232,7 +231,7 @@ export const searchRoute = route({
     const phrases = parsePhrases(query.q);
     if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
     const { limit, before } = query;
-    const filters = feedFilters(context, query);
+    const filters = sessionFilters(context, query, { mustExist: true });
     const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
     return jsonBody(settings, {
       messages: messages.map(({ row: _, status: _status, study, timestamp, ...message }) => ({

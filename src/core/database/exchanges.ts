@@ -103,47 +103,34 @@ export const formerNames = reads(
 /** One to store. */
 export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 
-/** The exchanges of a date, whatever their symbols. */
+/** The exchanges of a symbol on a date. */
 export const exchangesOn = reads(
   'all',
-  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains FROM exchanges WHERE date = ?`,
+  `SELECT ${selected(EXCHANGE_COLUMNS)} FROM exchanges WHERE symbol = ? AND date = ?`,
   EXCHANGE_COLUMNS,
-  (date: CalendarDate) => [date],
-);
-
-/** The exchanges of a symbol, whatever their dates. */
-export const exchangesOf = reads(
-  'all',
-  `SELECT ${selected(EXCHANGE_COLUMNS)} FROM exchanges WHERE symbol = ? ORDER BY date`,
-  EXCHANGE_COLUMNS,
-  (symbol: string) => [symbol],
+  (symbol: string, date: CalendarDate) => [symbol, date],
 );
 
 const UPSERT = upsertSql(exchangeTable);
 
 /**
- * Stores exchanges within the caller's transaction; `none` names symbols and dates on which there
- * was none, and takes back what is stored for them. Returns how many rows are new, changed or gone.
+ * Stores exchanges within the caller's transaction. One into the symbol itself says that there was
+ * none on its date, whatever was known before. Returns how many rows are new, changed or gone.
  */
 export function storeExchanges(
   database: Database,
-  {
-    exchanges,
-    none,
-  }: {
-    exchanges: readonly Exchange[];
-    none: readonly { symbol: string; date: CalendarDate }[];
-  },
+  all: readonly Exchange[],
   source: string,
 ): number {
   const number = nextWrite(database);
   const remove = database.statement('DELETE FROM exchanges WHERE symbol = ? AND date = ?');
-  let changed = 0;
-  for (const { symbol, date } of none) changed += Number(remove.run(symbol, date).changes);
   const upsert = database.statement(UPSERT);
-  for (const { symbol, date, into, cash, numerator, denominator, remains } of exchanges)
-    changed += Number(
-      upsert.run(symbol, date, into, cash, numerator, denominator, remains, source, number).changes,
-    );
+  let changed = 0;
+  for (const { symbol, date, into, cash, numerator, denominator, remains } of all) {
+    const values = [into, cash, numerator, denominator, remains, source, number];
+    const { changes } =
+      into === symbol ? remove.run(symbol, date) : upsert.run(symbol, date, ...values);
+    changed += Number(changes);
+  }
   return changed;
 }

@@ -3,7 +3,17 @@ import type { Database } from './database.ts';
 import { barsAt, inWindow, type PricesAt, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import { integer, orNull, query, reads, real, selected, text, type ShapedRow } from './rows.ts';
+import {
+  flag,
+  integer,
+  orNull,
+  query,
+  reads,
+  real,
+  selected,
+  text,
+  type ShapedRow,
+} from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -92,6 +102,7 @@ export const symbolsWithoutBars = reads(
  */
 
 const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
+const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 
 /**
  * Written as look-ups of single rows, so that the revisions are searched too, and never read as a
@@ -103,8 +114,15 @@ const QUOTES = query(
        WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
      FROM json_each(?1))
    SELECT symbol, (SELECT open FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
-     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose FROM named`,
-  { symbol: text, open: orNull(real), previousDate: orNull(text), previousClose: orNull(real) },
+     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
+     (SELECT ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
+  {
+    symbol: text,
+    open: orNull(real),
+    previousDate: orNull(text),
+    previousClose: orNull(real),
+    isAdjusted: orNull(flag),
+  },
 );
 
 /**
@@ -123,7 +141,6 @@ const BAR = { symbol: text, ...BAR_COLUMNS };
 
 export type MarketBar = ShapedRow<typeof BAR>;
 
-const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
 const CLAMPED_BAR = `
   SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}

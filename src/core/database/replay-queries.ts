@@ -17,12 +17,12 @@ import {
   type RowOf,
   type ShapedRow,
 } from './rows.ts';
-import { countActiveDays, type FeedFilters, modelsWithSessions } from './session-filters.ts';
+import { countActiveDays, type SessionFilters, modelsWithSessions } from './session-filters.ts';
 
 /** What the replay reads of a model-day: its record, and the terms on which it ran. */
 
 /** The model-days to replay: all of them, or those of one job, some models, or both. */
-export type ReplayFilters = Pick<FeedFilters, 'jobId' | 'models'>;
+export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'models'>;
 
 /** How many models have active model-days, and how many of these there are. */
 export function countActive(

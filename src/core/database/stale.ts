@@ -143,18 +143,16 @@ const TERMS = query('SELECT study, agent_config AS terms FROM jobs WHERE job_id 
  * name, and a job, the same for equal terms.
  */
 export function createRerunOptions(reader: Reader) {
-  const jobs = new Map<string, string>();
+  /** By job, and by study and terms. */
   const options = new Map<string, string>();
   return (jobId: string): string => {
     const known = options.get(jobId);
     if (known !== undefined) return known;
     const { study, terms } = TERMS.one(reader, jobId);
     const key = JSON.stringify([study, termsKey(parseAgentConfiguration(terms))]);
-    const job = jobs.get(key) ?? jobId;
-    jobs.set(key, job);
     const ofStudy = study === null ? '' : `${shellOption('study', study)} `;
-    const option = `${ofStudy}--terms-of ${job}`;
-    options.set(jobId, option);
+    const option = options.get(key) ?? `${ofStudy}--terms-of ${jobId}`;
+    options.set(jobId, option).set(key, option);
     return option;
   };
 }
@@ -177,10 +175,7 @@ export function staleModelDays(
     const sessions = [...activeSessions(database, { jobId, model })];
     const found = findStaleDays(database, sessions);
     const dates = new Set(found.map(({ date }) => date));
-    const days = sessions.map(({ date, jobId: job }) => ({
-      ...{ date, jobId: job },
-      isStale: dates.has(date),
-    }));
+    const days = sessions.map((own) => ({ ...own, isStale: dates.has(own.date) }));
     stale.total += found.length;
     stale.first.push(...found.slice(0, most - stale.first.length));
     if (found.length > 0) runs.push({ run: model, days });

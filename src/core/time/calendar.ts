@@ -162,6 +162,14 @@ function localTime(timeZone: string, instant: Date): { date: CalendarDate; time:
   return { date, time };
 }
 
+export function isTimeZone(name: string): boolean {
+  try {
+    return localTime(name, new Date(0)).date !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** As below, for New York. */
 export function newYorkInstant(date: CalendarDate, time: string): Date {
   return zonedInstant(NEW_YORK, date, time);

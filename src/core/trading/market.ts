@@ -39,6 +39,8 @@ interface Quote {
    * symbol cannot be valued then.
    */
   previousClose: Money | null;
+  /** Whether that was adjusted for splits when it was stored. */
+  isAdjusted?: 1;
 }
 
 /**
@@ -219,7 +221,7 @@ function loadQuotes(
   const [oldest = date] = rows.map(({ previousDate }) => previousDate ?? date).sort();
   const splits = splitsBetween(prices, symbols, { after: oldest, upTo: date });
   return new Map(
-    rows.map(({ symbol, open, previousDate, previousClose }) => {
+    rows.map(({ symbol, open, previousDate, previousClose, isAdjusted }) => {
       const own = splits.filter((split) => split.symbol === symbol);
       const factors = splitFactors(own, previousDate ?? date);
       const close = previousClose === null ? null : convertedPrice(previousClose, factors);
@@ -228,6 +230,7 @@ function loadQuotes(
         open: open === null ? null : toPrice(open),
         previousDate,
         previousClose: isCounted ? close : null,
+        ...(isAdjusted && { isAdjusted }),
       };
       return [symbol, quote];
     }),

@@ -206,8 +206,12 @@ const BASIS_POINTS = 10_000n;
  * The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the
  * trader.
  */
-export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: TradingCosts): Money {
-  const slippage = shareRoundedUp(open, slippageBps);
+export function fillPrice(
+  open: Money,
+  side: 'buy' | 'sell',
+  { slippage_bps: basisPoints }: TradingCosts,
+): Money {
+  const slippage = shareRoundedUp(open, basisPoints);
   return money(side === 'buy' ? open + slippage : Math.max(1, open - slippage));
 }
 
@@ -215,14 +219,11 @@ export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: Tr
  * The commission on an order and the tax on a sale, each part rounded up to 1/10000. `traded` is
  * shares times fill price.
  */
-export function commissionOn(
-  traded: Money,
-  side: 'buy' | 'sell',
-  { commissionPerTrade, commissionBps, minCommission, sellTaxBps }: TradingCosts,
-): Money {
-  const commission = fromDollars(commissionPerTrade) + shareRoundedUp(traded, commissionBps);
-  const tax = side === 'sell' ? shareRoundedUp(traded, sellTaxBps) : 0;
-  return money(Math.max(fromDollars(minCommission), commission) + tax);
+export function commissionOn(traded: Money, side: 'buy' | 'sell', costs: TradingCosts): Money {
+  const commission =
+    fromDollars(costs.commission_per_trade) + shareRoundedUp(traded, costs.commission_bps);
+  const tax = side === 'sell' ? shareRoundedUp(traded, costs.sell_tax_bps) : 0;
+  return money(Math.max(fromDollars(costs.min_commission), commission) + tax);
 }
 
 /** Share of an amount, in integers: floating-point numbers would round. */

@@ -110,8 +110,9 @@ export function createBrief(day: TradingDay): Brief {
   const { isOpenHidden, limits, unfilled, left, documents, decider, wording } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
-    const { open, previousClose } = market.quote(symbol);
-    return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
+    const { open, previousDate: _date, previousClose, ...own } = market.quote(symbol);
+    const prices = { previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
+    return { symbol, ...prices, ...own };
   });
   const unpriced = wording < 2 ? [] : findUnpriced(day, symbols);
   return {

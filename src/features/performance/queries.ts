@@ -298,9 +298,7 @@ export function runsInWindow(
   reader: Reader,
   { jobId, study, ...window }: JobWindow,
 ): RunInWindow[] {
-  const runs = knownRuns(reader).filter(
-    (run) => study === undefined || (run.study ?? '') === study,
-  );
+  const runs = knownRuns(reader, study);
   const names = runs.map(({ model }) => model);
   const counts = COUNTS.all(reader, names, ...dateBounds(window), jobId ?? null);
   return runs.map((run, place) => ({ ...run, modelDays: counts[place]?.[1] ?? 0 }));

@@ -72,11 +72,27 @@ export function replace(element: Element, ...children: readonly Child[]): void {
 
 /**
  * Gives an element these children in place: those that it has already, or that look the same, stay,
- * and what the reader has selected in them. The focus moves from an old descendant to the new one
- * with the same text.
+ * and what the reader has selected in them, and the focus.
  */
 export function morph(element: Element, ...children: readonly Child[]): void {
+  keepFocus(element, () => exchangeChildren(element, children));
+}
+
+/** Changes what an element contains; the focus moves to the new descendant with the same text. */
+export function keepFocus(element: Element, change: () => void): void {
   const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  change();
+  if (focused === null || focused === document.activeElement) return;
+  const counterpart = [focused, ...element.querySelectorAll(focused.localName)].find(
+    (one) =>
+      one instanceof HTMLElement &&
+      element.contains(one) &&
+      one.textContent === focused.textContent,
+  );
+  (counterpart as HTMLElement | undefined)?.focus({ preventScroll: true });
+}
+
+function exchangeChildren(element: Element, children: readonly Child[]): void {
   const nodes = toNodes(children).map((node) => (typeof node === 'string' ? new Text(node) : node));
   const staying = new Set(nodes);
   let old: ChildNode | null = element.firstChild;
@@ -96,14 +112,6 @@ export function morph(element: Element, ...children: readonly Child[]): void {
     old.remove();
     old = next;
   }
-  if (focused === null || focused === document.activeElement) return;
-  const counterpart = [focused, ...element.querySelectorAll(focused.localName)].find(
-    (one) =>
-      one instanceof HTMLElement &&
-      element.contains(one) &&
-      one.textContent === focused.textContent,
-  );
-  (counterpart as HTMLElement | undefined)?.focus({ preventScroll: true });
 }
 
 function toNodes(children: readonly Child[]): (Node | string)[] {

@@ -1,7 +1,7 @@
 import { asObject } from '#json/json.ts';
 import { getComparison } from '../api.ts';
 import { BENCHMARK_LOOK, incomparableMark, lineLook, swatch, OUTSIDE_MARK } from '../look.ts';
-import { h, type LiveView, newId, replace, svg } from '../element.ts';
+import { h, keepFocus, type LiveView, newId, replace, svg } from '../element.ts';
 import { modelLink, runLink } from '../filters.ts';
 import {
   byName,
@@ -386,7 +386,7 @@ export function rankedModels(
       const curves = equityCurves(performance, AbortSignal.any([signal, drawing.signal]));
       const board = leaderboard(performance, choice);
       shown = { curves, board };
-      replace(element, sentence, curves.element, board.element, further);
+      keepFocus(element, () => replace(element, sentence, curves.element, board.element, further));
     },
   };
 }

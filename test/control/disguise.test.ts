@@ -348,7 +348,7 @@ test('a symbol without prices that an exchange brings on the way to another keep
     { ...taken, symbol: 'AAA', date: '2025-06-09', into: 'NONE' },
     { ...taken, symbol: 'NONE', date: '2025-06-10', into: 'BBB' },
   ];
-  database.transaction(() => storeExchanges(database, { exchanges: chain, none: [] }, 'csv'));
+  database.transaction(() => storeExchanges(database, chain, 'csv'));
   assert.equal((await disguise(`river ${SPAN} --out control`)).code, 0);
   const codes = new Map(rowsOf('control/key.csv').map(([code, symbol]) => [symbol, code]));
   const arrives = rowsOf('control/exchanges.csv').map(([old, , , into]) => [old, into]);

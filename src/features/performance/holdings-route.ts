@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { checkNames, dateRangeEntries, parseFilters } from '#api/filters.ts';
 import { formatQuery, listBody, objectTable } from '#api/handler.ts';
+import { pickIds } from '#database/session-filters.ts';
 import { ledgersByName } from '#database/records/model-records.ts';
 import { resolveStudy } from '#api/studies.ts';
 import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
@@ -95,10 +96,7 @@ export const holdingsRoute = route({
     checkNames(database, { model, ...window });
     const ledger = ledgersByName(database).get(query.model);
     const days = activeDays(database, [query.model], window).get(query.model) ?? [];
-    const closings = readClosings(
-      database,
-      days.map(({ sessionId }) => sessionId),
-    );
+    const closings = readClosings(database, pickIds(days));
     if (format === 'csv')
       return objectTable(
         'holdings.csv',

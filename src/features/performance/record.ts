@@ -73,16 +73,14 @@ export interface CountedRun extends Run {
 /** What the figures of one model are computed from. */
 export type ModelRecord = ReturnType<typeof readModelRecord>;
 
-const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
-
 /** What was refused on some model-days, by model; and answers that were refusals. */
 export function countRefusals(database: Database, days: readonly ActiveDay[]) {
   const orders: readonly string[] = orderTools;
   const onlyRead = Object.keys(toolArguments).filter((name) => !orders.includes(name));
-  const totals = refusalTotals(database, days, onlyRead);
-  const answers = refusedAnswers(database, days);
+  const totals = new Map(refusalTotals(database, days, onlyRead).map((own) => [own.model, own]));
+  const answers = new Map(refusedAnswers(database, days));
   return (model: string) => ({
-    ...NO_REFUSALS,
+    ...{ orders: 0, malformed: 0, tries: 0 },
     ...totals.get(model),
     answers: answers.get(model) ?? 0,
   });
@@ -93,6 +91,8 @@ interface RecordOptions {
   benchmark: LevelPair;
   /** Per day. */
   riskFree: number;
+  /** Of the model's money; what it cost itself is in dollars. */
+  currency: string;
   /** Null without any. */
   factors: Factors | null;
   withDetails: boolean;

@@ -265,7 +265,7 @@ function tradeRow({ cashBefore, cash, ...action }: Change) {
   const { side, amount, price } = action;
   const isOrder = side === 'buy' || side === 'sell';
   const commission = isOrder
-    ? orderCommission({ side, traded: asMoney(amount * action.price), change })
+    ? orderCommission(side, asMoney(amount * action.price), change)
     : asMoney(0);
   return {
     ...action,

@@ -5,13 +5,22 @@ import {
   type Meaning,
   priceMeaning,
   sourcesWithDividendsInSql,
-  splitsSince,
+  splitsOfDividend,
 } from '#database/schema/price-conditions.ts';
+import { dividends as dividendTable, splits as splitTable } from '#database/schema/price-tables.ts';
 import type { Database } from './database.ts';
-import { integer, oneOf, query, reads, real, text, type RowOf } from './rows.ts';
-import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
+import { millionths, oneOf, query, reads, real, selected, text, type RowOf } from './rows.ts';
+import { type Coverage, dividendSpans, removeUnnamed, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
-import { barsAt, dividendsAt, nextWrite, type PricesAt, splitsAt } from './price-writes.ts';
+import {
+  barsAt,
+  dividendsAt,
+  inWindow,
+  nextWrite,
+  readsAt,
+  splitsAt,
+  upsertSql,
+} from './price-writes.ts';
 
 /**
  * What a source means by its amounts: cash per share as it was paid then, or divided by all later
@@ -39,15 +48,14 @@ export interface DividendList {
 export const DIVIDEND_COLUMNS = {
   symbol: text,
   exDate: text,
-  cash: integer, // as its source tells it
+  cash: millionths, // as its source tells it
   basis: oneOf(dividendBases),
 };
 
-const UPSERT_DIVIDEND = `
-  INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
-    written = excluded.written, confirmed = FALSE
-  WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
+/** With the splits that convert it to the shares of its series. */
+export const STORED_DIVIDEND = { ...DIVIDEND_COLUMNS, splits: text };
+
+const UPSERT_DIVIDEND = upsertSql(dividendTable, ', confirmed = FALSE');
 /** Without a revision, because no model-day reads it; null leaves it. */
 const CONFIRM_DIVIDEND =
   'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
@@ -67,12 +75,7 @@ export function storeDividends(
     const key = `${dividend.symbol} ${dividend.exDate}`;
     sums.set(key, { ...dividend, cash: dividend.cash + (sums.get(key)?.cash ?? 0) });
   }
-  let changed = 0;
-  const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
-  for (const span of spans)
-    for (const [exDate] of EX_DATES.all(database, span.symbol, span.startDate, span.endDate))
-      if (!sums.has(`${span.symbol} ${exDate}`))
-        changed += Number(remove.run(span.symbol, exDate).changes);
+  let changed = removeUnnamed(database, dividendTable, { spans, named: sums.keys() });
   const upsert = database.statement(UPSERT_DIVIDEND);
   const number = nextWrite(database);
   const confirm = database.statement(CONFIRM_DIVIDEND);
@@ -85,45 +88,29 @@ export function storeDividends(
   return changed;
 }
 
-const EX_DATES = query(
-  'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
-  [text],
-);
-
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
 const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
 
-/** Looks through the bars of each symbol once, not once for each of its dividends. */
-const DIVIDENDS = query(
+/**
+ * The dividends of some symbols after one date up to another, in order, without those that prices
+ * contain. Looks through the bars of each symbol once, not once for each of its dividends.
+ */
+export const dividendsBetween = readsAt(
+  'all',
   `WITH due AS MATERIALIZED (
      SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
    series AS MATERIALIZED (
      SELECT symbol, ${payerHas(adjustedSourcesInSql)} AS adjusted
      FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${payerHas(sourcesWithDividendsInSql)})
-   SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis,
-     CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${splitsSince(splitsAt('?4'))} ELSE '' END AS splits
+   SELECT ${selected(DIVIDEND_COLUMNS)}, ${splitsOfDividend('adjusted', splitsAt('?4'))} AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
-  {
-    ...DIVIDEND_COLUMNS,
-    splits: text, // those that convert it to the shares of its series, as '2024-06-10 10:1, 2025-01-02 2:1'
-  },
+  STORED_DIVIDEND,
+  inWindow,
 );
 
 /** A dividend as stored. */
-export type StoredDividend = RowOf<typeof DIVIDENDS>;
-
-/**
- * The dividends of some symbols after one date up to another, in order, without those that prices
- * contain.
- */
-export function dividendsBetween(
-  { reader, write }: PricesAt,
-  symbols: readonly string[],
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): StoredDividend[] {
-  return DIVIDENDS.all(reader, symbols, after, upTo, write);
-}
+export type StoredDividend = RowOf<typeof dividendsBetween>;
 
 /**
  * The spans between two dates for which the dividends of some symbols are known, from any source.
@@ -203,7 +190,7 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
 /** The stored splits of a symbol, whatever its series. */
 export const storedSplits = reads(
   'all',
-  'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
+  `SELECT ${selected(SPLIT_COLUMNS)} FROM stock_splits WHERE symbol = ? ORDER BY date`,
   SPLIT_COLUMNS,
   (symbol: string) => [symbol],
 );
@@ -211,7 +198,7 @@ export const storedSplits = reads(
 /** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
 export const listDividends = reads(
   'all',
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+  `SELECT ${selected(DIVIDEND_COLUMNS)} FROM dividends
    WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
   DIVIDEND_COLUMNS,
   (symbols: readonly string[]) => [symbols],
@@ -225,11 +212,7 @@ export const confirmedDividends = reads(
   (symbol: string) => [symbol],
 );
 
-const UPSERT_SPLIT = `
-  INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
-    source = excluded.source, written = excluded.written
-  WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
+const UPSERT_SPLIT = upsertSql(splitTable);
 
 /**
  * Stores a provider's splits of a symbol, and the date through which they are known, within the
@@ -252,10 +235,6 @@ export function storeSplits(
 }
 
 const REMOVE_SPLIT = 'DELETE FROM stock_splits WHERE symbol = ? AND date = ?';
-const SPLIT_DATES = query(
-  'SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4',
-  [text],
-);
 
 /**
  * Stores the splits that a provider names for some spans, within the caller's transaction. Within
@@ -271,11 +250,8 @@ export function storeSplitSpans(
   }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
   stamp: Stamp,
 ): void {
-  const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
-  const remove = database.statement(REMOVE_SPLIT);
-  for (const { symbol, startDate, endDate } of spans)
-    for (const [date] of SPLIT_DATES.all(database, symbol, stamp.source, startDate, endDate))
-      if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
+  const named = splits.map(({ symbol, date }) => `${symbol} ${date}`);
+  removeUnnamed(database, splitTable, { spans, named, source: stamp.source });
   upsert(database, splits, stamp);
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;

@@ -41,6 +41,8 @@ test('a market is a name, all its keys, or another one and what differs', () => 
       ...US.boards,
     ],
   });
+  const flat = marketOf({ market: { base: 'cn', symbols: '*,10,10,\nA,1,1,' } });
+  assert.deepEqual(flat.boards, [{ symbols: '*', minimum: 10, step: 10, price_limit: null }]);
   const star = 'symbols,minimum,step,price_limit\n688*.SH, 200, 1, 0.2\n';
   assert.deepEqual(marketOf({ market: { base: 'cn', symbols: star } }), {
     ...CN,

@@ -129,3 +129,30 @@ for (const { row, eve, amount, after, expected } of cases)
     const bought = `${eve} buy ${symbol} ${amount} 50 => 9500 10010 10 ${symbol}:10`;
     assert.deepEqual(ledgerOf(service.database, 'a'), ledger([bought, ...lines].join('\n')));
   });
+
+test('an import warns of an exchange with a dividend of the same date, until that is taken back', async () => {
+  const exchanges = `${HEADER}\nGE,2024-04-02,,GEV,1,4,yes\nGE,2024-04-02,,GEX,1,9,yes\nFB,2022-06-09,,FB,1,1,\nSIVB,2023-03-28,0,,,,\n`;
+  const { stdout } = await importInto(temporaryFolder(), {
+    'dividends.csv':
+      'symbol,ex_date,amount\nGE,2024-03-07,0.08\nGE,2024-04-02,36.25\nFB,2022-06-09,1\n',
+    'exchanges.csv': exchanges,
+    'again.csv': exchanges,
+    'none.csv': 'symbol,ex_date,amount\nGE,2024-04-02,0\n',
+    'settled.csv': exchanges,
+  });
+  const warnings = [...stdout.matchAll(/^(\w+)\.csv: |^ {2}warning: .*/gm)].map(
+    ([all, file]) => file ?? all,
+  );
+  const warning =
+    '  warning: GE has a dividend of 36.25 per share on 2024-04-02 too; if it is this exchange, it counts twice:' +
+    ' import a dividends.csv with the header symbol,ex_date,amount and the line GE,2024-04-02,0';
+  assert.deepEqual(warnings, [
+    'dividends',
+    'exchanges',
+    warning,
+    'again',
+    warning,
+    'none',
+    'settled',
+  ]);
+});

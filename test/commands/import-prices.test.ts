@@ -200,6 +200,10 @@ test('a dividend above a quarter of the close before its ex-date is a warning, i
     /the dividend of LATE on 2024-05-10/,
     'also when its prices come later',
   );
+  const { stdout: earlier } = await importing(cwd, {
+    'prices.csv': `${BARS}LATE,2024-05-08,100,100\n`,
+  });
+  assert.deepEqual(warned(earlier), [], 'a bar before the close before it changes nothing');
   const many = names.slice(4).map((name) => `${name},2024-05-10,30`);
   const { stdout } = await importing(cwd, { 'dividends.csv': amounts(many) });
   assert.deepEqual(warned(stdout).slice(10), ['  and 1 more such dividend']);

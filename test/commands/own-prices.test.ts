@@ -218,6 +218,10 @@ test('the exchanges that model-days used are compared too', async () => {
       `exchange into MSFT 0.5 in cash, 1:4, beside the old share ${told}`,
     ],
     [
+      'AAPL,2025-01-08,0.5,MSFT,1,3,yes\n',
+      'exchange into MSFT 0.5 in cash, 1:4, beside the old share in the database, 0.5 in cash, 1:3, beside the old share in your files',
+    ],
+    [
       '',
       'exchange into MSFT 0.5 in cash, 1:4, beside the old share in the database, none in your files',
     ],

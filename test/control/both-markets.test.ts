@@ -1,4 +1,3 @@
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test, type TestContext } from 'node:test';
@@ -38,6 +37,7 @@ import { storePrices } from '../support/prices.ts';
 import { copyTemplate } from '../support/service.ts';
 import { callTool, type LedgerDay, tradingDay } from '../support/trading-day.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { US_RULES } from '../support/market-rules.ts';
 
 /**
  * A market and its control market: rules do the same in both, a model that remembers the real
@@ -119,7 +119,7 @@ before(async (t) => {
   database.transaction(() =>
     storeDividends(database, { dividends: DIVIDENDS, spans, basis: 'as_paid' }, stamp),
   );
-  database.transaction(() => storeExchanges(database, { exchanges: EXCHANGES, none: [] }, 'csv'));
+  database.transaction(() => storeExchanges(database, EXCHANGES, 'csv'));
   const key = drawKey('river', SYMBOLS, { weeks: null, from });
   const out = join(folder, 'control');
   const { bars, dividends, disguises } = await writeControlMarket(path, out, {

@@ -1,5 +1,5 @@
 import { configurationInStudy, parseConfiguration } from '../../src/core/settings/configuration.ts';
-import { findBoard, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { findBoard } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -12,12 +12,12 @@ import {
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { addDays, isWeekday } from '../../src/core/time/calendar.ts';
+import { writeControlMarket } from '../../src/features/control-markets/control-market.ts';
 import {
   disguisedDividends,
   disguisedRows,
   HEADER,
-  writeControlMarket,
-} from '../../src/features/control-markets/control-market.ts';
+} from '../../src/features/control-markets/disguised-rows.ts';
 import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
@@ -33,6 +33,7 @@ import { copyTemplate } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
 import { like, tableOf } from '../support/text-table.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { US_RULES } from '../support/market-rules.ts';
 
 const PRICES = `
   AAA 2025-06-05 100 102
@@ -307,7 +308,7 @@ test('a mask hides the symbols, the dates or both; factors, volumes and exchange
   const { cwd, database, disguise, read, rowsOf } = installed(t);
   const parts = { symbol: 'BBB', date: '2025-06-10', cash: 500_000, remains: 1 } as const;
   const spun = { ...parts, into: 'SPUN', numerator: 1, denominator: 1 };
-  database.transaction(() => storeExchanges(database, { exchanges: [spun], none: [] }, 'csv'));
+  database.transaction(() => storeExchanges(database, [spun], 'csv'));
   const given = new Set<string>();
   for (const [mask, hasRealNames, weeks, said] of maskings) {
     const shift = mask === 'symbols' ? '' : ' --weeks 9';
@@ -338,6 +339,29 @@ test('a mask hides the symbols, the dates or both; factors, volumes and exchange
     given.add([...factors, ...values, cash, ...terms].join('\n'));
   }
   assert.equal(given.size, 1);
+});
+
+test('a symbol without prices that an exchange brings on the way to another keeps its place in the chain', async (t) => {
+  const { database, disguise, read, rowsOf } = installed(t);
+  const taken = { cash: 0, numerator: 1, denominator: 1, remains: 0 } as const;
+  const chain = [
+    { ...taken, symbol: 'AAA', date: '2025-06-09', into: 'NONE' },
+    { ...taken, symbol: 'NONE', date: '2025-06-10', into: 'BBB' },
+  ];
+  database.transaction(() => storeExchanges(database, chain, 'csv'));
+  assert.equal((await disguise(`river ${SPAN} --out control`)).code, 0);
+  const codes = new Map(rowsOf('control/key.csv').map(([code, symbol]) => [symbol, code]));
+  const arrives = rowsOf('control/exchanges.csv').map(([old, , , into]) => [old, into]);
+  const [first, way, last] = ['AAA', 'NONE', 'BBB'].map((symbol) => codes.get(symbol));
+  assert.deepEqual(
+    arrives.sort(),
+    [
+      [first, way],
+      [way, last],
+    ].sort(),
+  );
+  const { universes } = JSON.parse(read('control/universe.json'));
+  assert.deepEqual(universes.control, [first, last].sort());
 });
 
 test('an empty folder is taken; a universe and a name can be chosen; without known dividends there are three files', async (t) => {

@@ -8,6 +8,7 @@ import {
   dividendCoverage,
   type DividendList,
   storeDividends,
+  storeSplitSpans,
 } from '../../src/core/database/splits-and-dividends.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/core/database/schema/schema.ts';
 import {
@@ -221,4 +222,32 @@ test('a list of dividends adds up the payments of a date, replaces what its span
   const known = dividendCoverage(database, ['AAPL', 'MSFT'], period).map((row) => ({ ...row }));
   const span = { symbol: 'AAPL', startDate: '2025-01-01', endDate: '2025-05-03' };
   assert.deepEqual(known, [span]);
+});
+
+test('a list of splits replaces what its provider named within its spans, and leaves those of others', () => {
+  const database = openDatabase(':memory:');
+  const store = (source: string, ...splits: string[]) => {
+    const rows = splits.map((split) => {
+      const [symbol = '', date = '', numerator] = split.split(' ');
+      return { symbol, date, numerator: Number(numerator), denominator: 1 };
+    });
+    const spans = [{ symbol: 'AAPL', startDate: '2025-01-01', endDate: '2025-03-31' }];
+    const list = { splits: rows, spans, knownThrough: '2025-12-31' };
+    const stamp = { source, recordedAt: '2025-01-06T10:00:00.000Z' };
+    database.transaction(() => storeSplitSpans(database, list, stamp));
+  };
+  store(
+    'massive',
+    'AAPL 2025-01-06 2',
+    'AAPL 2025-02-06 3',
+    'AAPL 2025-04-01 4',
+    'MSFT 2025-02-06 5',
+  );
+  store('csv', 'AAPL 2025-03-06 6');
+  store('massive', 'AAPL 2025-02-06 7');
+  const rows = rowsAsText(database, 'SELECT symbol, date, numerator, source FROM stock_splits');
+  assert.deepEqual(rows, [
+    ...['AAPL 2025-02-06 7 massive', 'AAPL 2025-03-06 6 csv'],
+    ...['AAPL 2025-04-01 4 massive', 'MSFT 2025-02-06 5 massive'],
+  ]);
 });

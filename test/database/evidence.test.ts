@@ -31,12 +31,12 @@ test('staleness is looked up from session to session: no table is read as a whol
     bySession('holdings'),
     bySession('used'),
     'SEARCH bar USING PRIMARY KEY (symbol=? AND date=?)',
-    'SEARCH split USING PRIMARY KEY (symbol=? AND date>? AND date<?)',
+    'SEARCH stock_splits USING PRIMARY KEY (symbol=? AND date>? AND date<?)',
     'SEARCH known USING PRIMARY KEY (session_id=?',
     'SEARCH dividends USING PRIMARY KEY (symbol=? AND ex_date',
-    'SEARCH split USING PRIMARY KEY (symbol=? AND date=?)',
+    'SEARCH stock_splits USING PRIMARY KEY (symbol=? AND date=?)',
     'SEARCH split USING PRIMARY KEY (symbol=? AND date>?)',
-    'SEARCH exchange USING PRIMARY KEY (symbol=? AND date',
+    'SEARCH exchanges USING PRIMARY KEY (symbol=? AND date',
     bySession('brought'),
     'SCAN (subquery',
     ofSeries,
@@ -45,11 +45,13 @@ test('staleness is looked up from session to session: no table is read as a whol
     reads.filter((read) => !allowed.some((start) => read.startsWith(start))),
     [],
   );
-  const joins = reads.filter((read) => /^SEARCH (used|bar|split|dividends|exchange) /.test(read));
+  const joins = reads.filter((read) =>
+    /^SEARCH (used|bar|stock_splits|dividends|exchanges) /.test(read),
+  );
   const next = joins.flatMap((read, place) => (read === bySession('used') ? joins[place + 1] : []));
   assert.deepEqual(
     next.map((read) => read?.split(' ')[1]),
-    ['bar', 'split', 'dividends', 'exchange'],
+    ['bar', 'stock_splits', 'dividends', 'exchanges'],
     'what a session used comes before what is stored of it',
   );
 });

@@ -3,7 +3,7 @@ import { before, test, type TestContext } from 'node:test';
 import { performanceResponse } from '../../src/features/performance/response.ts';
 import { addWarnings } from '../../src/core/database/job-queries.ts';
 import { storeSplits } from '../../src/core/database/splits-and-dividends.ts';
-import { jumpWarnings } from '../../src/core/prices/warnings.ts';
+import { suspicionWarnings } from '../../src/core/prices/suspected.ts';
 import type { Script } from '../support/agents.ts';
 import { type RequestHere, runJobHere } from '../support/job-here.ts';
 import { startTestService, type TestService, twoModels } from '../support/service.ts';
@@ -388,8 +388,14 @@ test('a fall that no split explains marks the model that held the symbol, with w
   assert.deepEqual(await leftOut(''), [['model-a'], words], 'no leader');
   assert.deepEqual(await leftOut('?end_date=2025-11-11'), [[], undefined]);
   const [{ job_id: job }] = (await own.get('/jobs')).body.jobs;
-  const jump = { symbol: 'AAPL', date: '2025-11-12', previousClose: 110, open: 55 };
-  own.database.transaction(() => addWarnings(own.database, job, jumpWarnings([jump])));
+  const jump = { kind: 'split', symbol: 'AAPL', date: '2025-11-12', last: '2025-11-11' } as const;
+  own.database.transaction(() =>
+    addWarnings(
+      own.database,
+      job,
+      suspicionWarnings([{ ...jump, from: 110, to: 55, isCovered: 1 }]),
+    ),
+  );
   const inStatus = async () => (await own.get(`/simulate/status/${job}`)).body;
   const said = async () => {
     const [listed] = (await own.get('/jobs')).body.jobs;

@@ -98,6 +98,17 @@ test('a name of another study says which one to send', () => {
     });
 });
 
+test('a name that ran without a study is whole there, although a study has its end', () => {
+  const known = new Map([['b@2025', null]]);
+  const [whole] = expandModels(['b@2025'], studied, null, known);
+  assert.deepEqual([whole?.model, whole?.signature], ['b@2025', 'b@2025']);
+  const [inStudy] = expandModels(['b@2025'], studied, '2025');
+  assert.deepEqual([inStudy?.model, inStudy?.signature], ['b@2025', 'b']);
+  assert.throws(() => expandModels(['b@2025'], studied, '2025', known), {
+    message: /a model of that name ran without a study; rename its entry or the study$/,
+  });
+});
+
 test('a name with its study has at most 200 characters', () => {
   const names = ['m'.repeat(196), 'm'.repeat(197)];
   const [fitting] = expandModels(names.slice(0, 1), studied, 'x26');

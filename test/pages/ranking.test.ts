@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lineLook } from '../../src/features/pages/browser/look.ts';
-import { meanFigure } from '../../src/features/pages/browser/pages/model-figures.ts';
+import { meanFigure, valueColumns } from '../../src/features/pages/browser/pages/model-figures.ts';
 import {
   type CurvesInput,
   curvesFromStart,
@@ -51,6 +51,20 @@ test('a ranking names its days, and the days and models that it leaves out, with
     { name: 'Thu 2 Oct 2025', reason: 'not shared by b' },
     { name: 'Fri 3 Oct 2025', reason: 'not shared by a, b and 5 more models' },
   ]);
+});
+
+test('the values of a ranking say their currency: in the heading, or beside each where there are several', () => {
+  const shown = (...currencies: string[]) => {
+    const models = currencies.map((currency) => ({ currency }) as ModelReport);
+    const columns = valueColumns(models, () => 1_013.04);
+    const rows = [...models.map((run) => ({ runs: [run] })), null];
+    const cells = rows.map((entry) => columns.map(({ cell }) => cell({ entry } as any) ?? ''));
+    return [columns.map(({ title }) => title), ...cells].map((words) => words.join(' ').trim());
+  };
+  assert.deepEqual(shown('USD', 'USD'), ['Value', '1,013.04', '1,013.04', '1,013.04']);
+  assert.deepEqual(shown('CNY'), ['Value (CNY)', '1,013.04', '1,013.04']);
+  const mixed = ['Value Currency', '1,013.04 CNY', '1,013.04 USD', '1,013.04'];
+  assert.deepEqual(shown('CNY', 'USD'), mixed);
 });
 
 test('a figure of an entry is the mean of its runs; without that of one run there is none', () => {

@@ -28,10 +28,9 @@ function bars(table: string): BenchmarkBar[] {
 }
 
 const split = (day: string, numerator: number, denominator: number) => ({
-  symbol: 'QQQ',
   date: `2025-11-${day}`,
-  numerator,
-  denominator,
+  shares: numerator / denominator,
+  cash: 0,
 });
 const rounded = (number: number) => Math.round(number * 1e9) / 1e9;
 
@@ -65,7 +64,7 @@ test('splits are not returns: raw prices are multiplied by the shares that one s
     03 300 300
     04 20 21
     05 42 42`);
-  const levels = symbolLevels(table, { splits: [split('04', 15, 1), split('05', 1, 2)] });
+  const levels = symbolLevels(table, [split('04', 15, 1), split('05', 1, 2)]);
   assert.deepEqual(
     levels.map(({ open }) => open),
     [300, 300, 315],
@@ -75,15 +74,15 @@ test('splits are not returns: raw prices are multiplied by the shares that one s
 
 test('the price of the first bar already reflects splits before it or on its day', () => {
   const splits = [split('01', 2, 1), split('03', 2, 1)];
-  assert.deepEqual(closesOf(symbolLevels(WEEK.slice(0, 2), { splits })), [110, 121]);
+  assert.deepEqual(closesOf(symbolLevels(WEEK.slice(0, 2), splits)), [110, 121]);
 });
 
 test('a split on a day without a bar counts from the next bar on', () => {
-  const levels = symbolLevels(bars('03 10 10\n06 5 5'), { splits: [split('05', 2, 1)] });
+  const levels = symbolLevels(bars('03 10 10\n06 5 5'), [split('05', 2, 1)]);
   assert.deepEqual(closesOf(levels), [10, 10]);
 });
 
-const dividend = (day: string, cash: number) => ({ exDate: `2025-11-${day}`, cash });
+const dividend = (day: string, cash: number) => ({ date: `2025-11-${day}`, shares: 1, cash });
 /** `QQQ` at 100 on every day: bars by day, dividends, a split 4:1, and closes by the first. */
 const reinvested = tableOf<
   [name: string, days: string, paid: string, split: string, growth: string]
@@ -101,15 +100,13 @@ test('levels with dividends, which are reinvested', () => {
       dividend(day, Number(cash)),
     );
     const splits = splitDay === '' ? [] : [split(splitDay, 4, 1)];
-    const closes = closesOf(symbolLevels(bars(table.join('\n')), { dividends, splits }));
+    const closes = closesOf(symbolLevels(bars(table.join('\n')), [...dividends, ...splits]));
     assert.equal(closes.map((close) => rounded(close / 100)).join(' '), growth, name);
   }
 });
 
 test('who starts at the open of the ex-date gets no dividend; who held at the close before gets it', () => {
-  const levels = symbolLevels(bars('03 100 110\n04 105 115.5'), {
-    dividends: [dividend('04', 5.775)],
-  });
+  const levels = symbolLevels(bars('03 100 110\n04 105 115.5'), [dividend('04', 5.775)]);
   const both = { withDividends: levels, ofPrices: symbolLevels(bars('03 100 110\n04 105 115.5')) };
   const returns = benchmarkReturns(both, daysOf('- 04 +', '03 04 +', '03 04 -'));
   // 115.5 + 5.775 over 110 is 1.1025.
@@ -121,14 +118,14 @@ test('who starts at the open of the ex-date gets no dividend; who held at the cl
 
 test('on days that pay no dividends, the curve of the benchmark follows its prices only', () => {
   const table = bars('03 100 100\n04 100 100\n05 100 110\n06 110 110');
-  const events = { dividends: [dividend('04', 2), dividend('05', 11), dividend('06', 11)] };
+  const events = [dividend('04', 2), dividend('05', 11), dividend('06', 11)];
   const levels = { withDividends: symbolLevels(table, events), ofPrices: symbolLevels(table) };
   const curve = benchmarkCurve(levels, daysOf('- 03 +', '03 04 +', '04 05 -', '05 06 +'));
   assert.equal(pointsOf(curve), '03 1 0, 04 1.02 0.02, 05 1.122 0.1, 06 1.2342 0.1');
 });
 
 test('equal weight: each member reinvests its own dividends; a portfolio bought at the open gets none of them', () => {
-  const payer = symbolLevels(bars('03 100 100\n04 100 100'), { dividends: [dividend('04', 2)] });
+  const payer = symbolLevels(bars('03 100 100\n04 100 100'), [dividend('04', 2)]);
   const other = symbolLevels(bars('03 50 50\n04 50 50'));
   const levels = equalWeightLevels([payer, other]);
   assert.deepEqual(closesOf(levels).map(rounded), [1, 1.01]);

@@ -15,6 +15,8 @@ import {
   chooseBenchmark,
   reportBenchmark,
 } from '../../src/features/performance/choose-benchmark.ts';
+import { storeExchanges } from '../../src/core/database/exchanges.ts';
+import { readExchanges } from '../support/exchanges.ts';
 import { storePrices } from '../support/prices.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -146,6 +148,30 @@ test('a benchmark reinvests dividends, as they are paid to the model', () => {
   }
 });
 
+test('of several new shares, only dividends of those that a benchmark continues as may be missing', () => {
+  const bars = ['NEW', 'TWO'].map(
+    (symbol) => `${symbol} 2025-11-11 50 50\n${symbol} 2025-11-12 50 50`,
+  );
+  for (const [covered, unknown] of [
+    ['NEW', []],
+    ['TWO', ['2025-11-12']],
+  ] as const) {
+    const database = databaseWith([PRICES, ...bars].join('\n'));
+    const exchanges = readExchanges('QQQ 2025-11-11 0 NEW 1 1\nQQQ 2025-11-11 0 TWO 1 1');
+    storeExchanges(database, exchanges, 'csv');
+    for (const symbol of ['QQQ', covered])
+      database
+        .statement(
+          `INSERT INTO dividend_coverage (symbol, source, start_date, end_date)
+           VALUES (?, 'csv', '2025-01-01', '2025-12-31')`,
+        )
+        .run(symbol);
+    const days = [day('a', '2025-11-11', '2025-11-10'), day('a', '2025-11-12', '2025-11-11')];
+    const { unknownDividends } = chooseBenchmark(database, 'QQQ', days);
+    assert.deepEqual([...unknownDividends], unknown, covered);
+  }
+});
+
 test('where some model-days are paid dividends and others are not, each is compared with its own benchmark', () => {
   const database = pay(databaseWith(PRICES), '2025-11-10');
   const days = [true, false].map((pays) => day('a', '2025-11-10', '2025-11-07', pays));
@@ -235,13 +261,15 @@ test('the universe is that of the first date, from its newest job; a later date 
   jobs.forEach(([date, createdAt, symbols], index) =>
     runJob(database, { sessionId: index + 1, date, createdAt, symbols }),
   );
-  const days = jobs.map(([date], index) => ({ ...day('a', date, null), sessionId: index + 1 }));
+  const days = jobs.map(([date], index) => ({
+    ...day('a', date, null),
+    ...{ sessionId: index + 1, jobId: `job-${index + 1}` },
+  }));
   assert.equal(chooseBenchmark(database, 'universe', days).symbols, 2);
   assert.equal(chooseBenchmark(database, 'universe', days.slice(0, 1)).symbols, 1);
   assert.equal(chooseBenchmark(database, 'universe', days.slice(2)).symbols, 3);
   // The one that most traded, as `findIncomparable` says it; where no day is of it, as without it.
-  const inJobs = days.map((own, index) => ({ ...own, jobId: `job-${index + 1}` }));
   const symbolsOf = (...jobs: string[]) =>
-    chooseBenchmark(database, 'universe', inJobs, new Set(jobs)).symbols;
+    chooseBenchmark(database, 'universe', days, new Set(jobs)).symbols;
   assert.deepEqual([symbolsOf('job-1'), symbolsOf('job-3'), symbolsOf('other')], [1, 3, 2]);
 });

@@ -44,7 +44,7 @@ async function serve(
     agent: scriptedAgent(script),
   });
   service.database.transaction(() =>
-    storeExchanges(service.database, { exchanges: readExchanges(exchanges), none: [] }, 'csv'),
+    storeExchanges(service.database, readExchanges(exchanges), 'csv'),
   );
   return service;
 }
@@ -188,6 +188,18 @@ for (const [name, { expected, dates, ...own }] of Object.entries(cases))
     assert.equal(curve.at(-1).value, 10_000 + profit);
   });
 
+test('by symbol, in a part of a chain what an exchange moves counts at its value that morning', async (t) => {
+  const service = await serve(t, cases['a rename carries the cost and the date over'] as Case);
+  await service.runJob({ start_date: '2022-06-08', end_date: '2022-06-10' });
+  const { body } = await service.get('/performance?details=true&start_date=2022-06-09');
+  const profits = body.models[0].details.symbols.map((one: any) => [one.symbol, one.profit]);
+  // Ten shares: 1950 at the close before, 1980 at the open; then 4 are sold for 720, 6 are worth 1050.
+  assert.deepEqual(profits, [
+    ['FB', 30],
+    ['META', -210],
+  ]);
+});
+
 test('the table of actions has both kinds, that of trades neither', async (t) => {
   const service = await serve(t, cases['WRK and SW: the cash takes 5 / 54 of the cost'] as Case);
   await service.runJob({ start_date: '2024-07-05', end_date: '2024-07-09' });
@@ -266,7 +278,7 @@ test('the levels of a benchmark over exchanges, and of the universe', () => {
     const dated = (text: string) =>
       text.replaceAll(', ', '\n').replaceAll(/^(\w+) /gm, '$1 2025-11-');
     storePrices(database, dated(prices).replaceAll(/(\S+)$/gm, '$1 $1'), 'csv');
-    storeExchanges(database, { exchanges: readExchanges(dated(exchanges)), none: [] }, 'csv');
+    storeExchanges(database, readExchanges(dated(exchanges)), 'csv');
     database
       .statement(
         "INSERT INTO dividends (symbol, ex_date, cash_e6, basis) VALUES ('PAY', '2025-11-11', 10000000, 'as_paid')",
@@ -305,6 +317,16 @@ test('the levels of a benchmark over exchanges, and of the universe', () => {
   }
 });
 
+test('a member that was exchanged leaves the universe once, also two weeks later', () => {
+  const levels = (...closes: [day: string, close: number, isEnd?: boolean][]) =>
+    closes.map(([day, close, isEnd = false]) => {
+      return { date: `2025-11-${day}`, open: close, close, isEnd };
+    });
+  const ended = levels(['10', 1], ['11', 1, true]);
+  const other = levels(['10', 1], ['11', 1], ['20', 1], ['26', 2]);
+  assert.equal(equalWeightLevels([ended, other]).at(-1)?.close, 2);
+});
+
 test('after all is lost a benchmark has no return, not a wrong one', () => {
   const levels = [
     { date: '2025-11-10', open: 1, close: 0 },
@@ -318,7 +340,7 @@ test('after all is lost a benchmark has no return, not a wrong one', () => {
 });
 
 test('without any value the cost goes with the shares, and none is realised', () => {
-  const action = { price: null, cash: money(0), change: money(0), open: 0 };
+  const action = { price: null, cash: money(0), change: money(0), open: 0, received: [] };
   const received = {
     ...action,
     actionType: 'received' as const,
@@ -332,8 +354,9 @@ test('without any value the cost goes with the shares, and none is realised', ()
   ] as const) {
     const lot = { date: '2025-11-10', quantity: 5, cost: money(500) };
     const book = new Map([['OLD', [lot]]]);
-    const old = { ...action, actionType: 'exchange' as const, symbol: 'OLD', amount: left };
-    const { parts } = exchangeLots(book, old, { date: '2025-11-11', received: [received] });
+    const exchange = { ...action, actionType: 'exchange' as const, received: [received] };
+    const old = { ...exchange, symbol: 'OLD', amount: left };
+    const parts = exchangeLots(book, old, '2025-11-11');
     const costs = [...book].map(([symbol, lots]) => `${symbol} ${sumCost(lots)}`);
     assert.equal(costs.join(', '), kept);
     assert.deepEqual(

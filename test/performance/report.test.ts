@@ -218,7 +218,12 @@ test('stale days are flagged in the curve and counted', () => {
   );
 });
 
-const costs: [usage: Partial<UsageTotals>, perDollar: number | null, reason: string][] = [
+const costs: [
+  usage: Partial<UsageTotals>,
+  perDollar: number | null,
+  reason: string,
+  currency?: string,
+][] = [
   [{ cost_usd: 0.5 }, 20, ''],
   [{ cost_usd: 0.5, model_days_without_cost: 1 }, null, 'The cost of 1 model-day is not known'],
   [
@@ -227,12 +232,13 @@ const costs: [usage: Partial<UsageTotals>, perDollar: number | null, reason: str
     'No cost is known: the configuration has no price_per_million_tokens',
   ],
   [{ cost_usd: 0 }, null, 'The model cost nothing'],
+  [{ cost_usd: 0.5 }, null, 'Its profit is in CNY, and nothing is converted', 'CNY'],
 ];
 test('profit per dollar of cost, or why there is none', () => {
   const bought = [{ ...quiet, orders: [buyOne], moves: [0.1, 0, 0] }];
   const ledger = liveThrough(bought, { initialCash: 1_000_000 });
-  for (const [own, perDollar, reason] of costs) {
-    const { usage } = report(ledger, { usage: { ...NO_USAGE, ...own } });
+  for (const [own, perDollar, reason, currency = 'USD'] of costs) {
+    const { usage } = report(ledger, { usage: { ...NO_USAGE, ...own }, currency });
     assert.deepEqual([usage.cost_usd, usage.profit_per_cost_usd], [own.cost_usd, perDollar]);
     assert.equal(usage.unavailable.profit_per_cost_usd ?? '', reason);
   }

@@ -5,11 +5,15 @@ import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { activeDays } from '../../src/features/performance/queries.ts';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
-import { heldSymbols } from '../../src/core/database/suspicion-queries.ts';
-import { createSuspicionSearch, describeSuspicions } from '../../src/core/prices/suspected.ts';
+import type { Suspicion } from '../../src/core/database/suspicion-queries.ts';
+import {
+  createSuspicionSearch,
+  describeSuspicions,
+  suspicionWarnings,
+} from '../../src/core/prices/suspected.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
-import { jumpWarnings, currentWarnings } from '../../src/core/prices/warnings.ts';
+import { currentWarnings } from '../../src/core/prices/warnings.ts';
 import { auditOf, type Books, createBooks, replayOf } from '../support/books.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { readPrices } from '../support/prices.ts';
@@ -48,9 +52,7 @@ async function booksOf(
 
 const suspicionsOf = ({ database }: Books) =>
   [...activeDays(database, ['model-a'], {})].flatMap(([model, days]) =>
-    createSuspicionSearch(database, heldSymbols(database), { from: '', to: '~' })(days).map(
-      (one) => ({ ...one, model }),
-    ),
+    createSuspicionSearch(database, { from: '', to: '~' })(days).map((one) => ({ ...one, model })),
   );
 
 const suspected = (books: Books) =>
@@ -78,7 +80,7 @@ const exchange = (symbol: string, date: string, into = '', remains: 0 | 1 = 0) =
   const exchanges = [
     { symbol, date, into, cash: 0, numerator: shares, denominator: shares, remains },
   ];
-  return ({ database }: Books) => void storeExchanges(database, { exchanges, none: [] }, 'csv');
+  return ({ database }: Books) => void storeExchanges(database, exchanges, 'csv');
 };
 
 const FOUND = ['model-a 2025-01-06 ORLY 2025-01-06 90'];
@@ -168,13 +170,14 @@ test('1:1 takes back a split that was stored: the day that applied it is stale, 
 test('the warning of a job says how to settle the jumps that are left, and which were settled since', async () => {
   const books = await booksOf();
   const on = '2025-01-06';
-  const orly = { symbol: 'ORLY', date: on, previousClose: 1348, open: 90 };
-  const gone = { symbol: 'MSFT', date: on, previousClose: 200, open: 99 }; // of earlier prices
-  const other = { symbol: 'A', date: on, previousClose: 10, open: 3.5 };
+  const jump = { kind: 'split', date: on, last: '2025-01-03', isCovered: 1 } as const;
+  const orly = { ...jump, symbol: 'ORLY', from: 1348, to: 90 };
+  const gone = { ...jump, symbol: 'MSFT', from: 200, to: 99 }; // of earlier prices
+  const other = { ...jump, symbol: 'A', from: 10, to: 3.5 };
   const ten = Array.from({ length: 10 }, () => orly);
-  const said = (...jumps: (typeof orly)[]) => {
+  const said = (...jumps: Suspicion[]) => {
     const [code, about] = [null, undefined];
-    const all = [...jumpWarnings(jumps), { code, message: 'Documents' }];
+    const all = [...suspicionWarnings(jumps), { code, message: 'Documents' }];
     const warningCodes = JSON.stringify(all.map((one) => ({ about, ...one })));
     const warnings = JSON.stringify(all.map(({ message }) => message));
     const now = currentWarnings(books.database, { warnings, warningCodes });
@@ -185,13 +188,20 @@ test('the warning of a job says how to settle the jumps that are left, and which
     `Possible splits, settled since: ${symbols.map((symbol) => `${symbol} on ${on}`).join(', ')}`;
   books.setBar('A', '2025-01-03', { open: 10, close: 10 });
   books.setBar('A', on, { open: 3.5, close: 4 });
-  assert.deepEqual(said(orly, other), jumpWarnings([orly, other]));
+  assert.deepEqual(said(orly, other), suspicionWarnings([orly, other]));
   assert.deepEqual(said(gone), [settled('MSFT')]);
-  assert.deepEqual(said(orly, gone, other), [...jumpWarnings([orly, other]), settled('MSFT')]);
+  for (const date of ['2025-01-03', '2025-01-07']) {
+    const near = `Possible splits, settled since: A on ${date}`;
+    assert.deepEqual(said({ ...other, date }), [near], 'its jump is on another date');
+  }
+  assert.deepEqual(said(orly, gone, other), [...suspicionWarnings([orly, other]), settled('MSFT')]);
   await importSplits(books, 'ORLY,2025-01-06,15,1');
-  assert.deepEqual(said(orly, gone, other), [...jumpWarnings([other]), settled('ORLY', 'MSFT')]);
+  assert.deepEqual(said(orly, gone, other), [
+    ...suspicionWarnings([other]),
+    settled('ORLY', 'MSFT'),
+  ]);
   assert.deepEqual(said(orly), [settled('ORLY')]);
-  assert.deepEqual(said(...ten, other), jumpWarnings([...ten, other]));
+  assert.deepEqual(said(...ten, other), suspicionWarnings([...ten, other]));
   assert.equal(currentWarnings(books.database, { warnings: null, warningCodes: '[]' }), undefined);
 });
 
@@ -425,6 +435,34 @@ test('a job of one day warns of an end that the days before it held too', async 
     codes.push(job.warning_codes?.includes('possible_end') ?? false);
   }
   assert.deepEqual(codes, [false, false, false, false, false, true, false]);
+});
+
+test('a job names its jumps once, and no dividend that came before a purchase', async (t) => {
+  const [first, second, last] = ['2025-11-10', '2025-11-11', '2025-11-12'];
+  const service = await startTestService(t, {
+    configuration: {
+      models: [{ signature: 'a', enabled: true }],
+      agent_config: { stock_symbols: ['FELL', 'ALSO', 'FAT'] },
+    },
+    prices: [
+      ...['FELL', 'ALSO'].flatMap((symbol) => [
+        `${symbol} ${first} 100 100`,
+        ...[second, last].map((date) => `${symbol} ${date} 10 10`),
+      ]),
+      ...[first, second, last].map((date) => `FAT ${date} 100 100`),
+    ].join('\n'),
+    agent: scriptedAgent({
+      [`a ${first}`]: [[['buy', { symbol: 'FELL', amount: 1 }]]],
+      [`a ${second}`]: [[['buy', { symbol: 'FAT', amount: 1 }]]],
+    }),
+  });
+  const dividend = `INSERT INTO dividends (symbol, ex_date, cash_e6) VALUES ('FAT', ?, 30000000)`;
+  service.database.statement(dividend).run(second);
+  const { warning_codes: codes } = await service.runJob({ start_date: first, end_date: last });
+  assert.deepEqual(
+    codes.filter((code: string | null) => code?.startsWith('possible')),
+    ['possible_split'],
+  );
 });
 
 test('a bar after the last date of a job settles an end in its package too', async (t) => {

@@ -7,8 +7,20 @@ import {
   openPositions,
   measureTrading,
 } from '../../src/features/performance/trading.ts';
-import { tripProfit } from '../../src/features/performance/lots.ts';
+import { sumMoney, sumProfit, tripProfit } from '../../src/features/performance/lots.ts';
 import { rowsOf } from '../support/prices.ts';
+
+/** What some days traded, with the sums over all symbols. */
+function measure(ledger: LedgerDay[], chosen: number[]) {
+  const found = measureTrading(ledger, new Set(chosen));
+  const symbols = [...found.symbols.values()];
+  const realised = sumMoney(symbols.map((own) => own.realised));
+  return {
+    ...found,
+    trades: symbols.reduce((sum, { trades }) => sum + trades, 0),
+    fractionProfit: money(realised - sumProfit(found.roundTrips)),
+  };
+}
 
 /**
  * Ledgers as text, below their names: `DAY buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL ADDED
@@ -80,8 +92,8 @@ test('round trips, fractions and open lots of ledgers', () => {
     const left = lines.find((line) => line.includes('left: '))?.replace(/ *left: /, '') ?? '';
     const text = lines.filter((line) => !line.includes('left: ')).join('\n');
     const ledger = ledgerFrom(text);
-    const sessions = new Set(ledger.map(({ sessionId }) => sessionId));
-    const { roundTrips, fractionProfit, book } = measureTrading(ledger, sessions);
+    const sessions = ledger.map(({ sessionId }) => sessionId);
+    const { roundTrips, fractionProfit, book } = measure(ledger, sessions);
     const expected = [...text.matchAll(/=> (.*)/g)].flatMap(([, own = '']) => own.split(' '));
     const trips = roundTrips.map(
       (trip) => `${trip.quantity}@${holdingDays(trip)}:${toDollars(tripProfit(trip))}`,
@@ -135,7 +147,7 @@ test('trades, their sums and their commission', () => {
     03 buy   AAPL 10 100 -1005
     04 split AAPL 10 50 0
     05 sell  AAPL 5 60 297.5`);
-  const { trades, bought, sold, commission } = measureTrading(ledger, new Set([1, 2, 3]));
+  const { trades, bought, sold, commission } = measure(ledger, [1, 2, 3]);
   assert.deepEqual([trades, ...[bought, sold, commission].map(toDollars)], [2, 1000, 300, 7.5]);
 });
 
@@ -147,7 +159,7 @@ test('dividends are received on their days, and are neither trades nor part of a
     05 split    AAPL 10 50 0
     05 dividend AAPL 20 0.5 10
     05 sell     AAPL 20 60`);
-  const found = measureTrading(ledger, new Set([2, 3]));
+  const found = measure(ledger, [2, 3]);
   const { trades, bought, sold, commission, fractionProfit, dividends, roundTrips } = found;
   const received = [...dividends].map(([session, cash]) => `${session} ${toDollars(cash)}`);
   assert.deepEqual(received, ['2 1.2346', '3 11']);
@@ -162,7 +174,7 @@ test('only the trades of the chosen days count, with lots that earlier days boug
     04 sell AAPL 2 110
     05 sell AAPL 3 120
     06 sell AAPL 1 130`);
-  const { trades, roundTrips, book } = measureTrading(ledger, new Set([2, 4]));
+  const { trades, roundTrips, book } = measure(ledger, [2, 4]);
   assert.deepEqual([trades, roundTrips.map(tripProfit).map(toDollars)], [2, [20, 30]]);
   assert.equal(openPositions(book, () => null)[0]?.quantity, 4);
 });

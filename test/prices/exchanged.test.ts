@@ -23,9 +23,7 @@ function exchange(database: Database, rows: string): void {
       ? { ...own, into: '', numerator: null, denominator: null }
       : { ...own, into, cash: 0, numerator: 1, denominator: 1 };
   });
-  (database as CommandDatabase).transaction(() =>
-    storeExchanges(database, { exchanges, none: [] }, 'csv'),
-  );
+  (database as CommandDatabase).transaction(() => storeExchanges(database, exchanges, 'csv'));
 }
 
 const CHAIN = `OLD ${WEDNESDAY} NEW, NEW ${FRIDAY} LAST`;

@@ -5,7 +5,7 @@ import { weekdays, weekdaysBefore } from '../../src/core/time/calendar.ts';
 import type { Database } from '../../src/core/database/database.ts';
 import { findJumps } from '../../src/core/prices/corporate-actions.ts';
 import { asWarning, type Warning } from '../../src/core/domain/vocabulary.ts';
-import { jumpWarnings } from '../../src/core/prices/warnings.ts';
+import { suspicionWarnings } from '../../src/core/prices/suspected.ts';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { insertTestJob } from '../support/jobs.ts';
 import { faults } from '../support/price-server.ts';
@@ -282,8 +282,15 @@ test('a jump that the provider does not call a split is real, and not requested 
   assert.deepEqual(server.requests, ['A compact', 'A splits']);
 });
 
-const possibleSplit = (symbol: string) =>
-  jumpWarnings([{ symbol, date: SPLIT_DAY, previousClose: 1500, open: 100 }])[0];
+const JUMP = {
+  kind: 'split',
+  date: SPLIT_DAY,
+  last: '',
+  from: 1500,
+  to: 100,
+  isCovered: 1,
+} as const;
+const possibleSplit = (symbol: string) => suspicionWarnings([{ ...JUMP, symbol }])[0];
 
 test('until the provider has answered, the job warns of a possible split', async (t) => {
   const { server, rows, supply } = await start(t, {

@@ -79,6 +79,25 @@ test('a trigger that means another study than it says is refused in words', asyn
   assert.equal((await service.get('/jobs')).body.count, 0);
 });
 
+test('the terms of a job in a study are not those of another one', async (t) => {
+  const agent = scriptedAgent({});
+  const service = await startTestService(t, { configuration, prices: PRICES, agent });
+  const { job_id: terms_of } = await service.runJob({ ...DAYS, study: 'shown', models: ['gpt'] });
+  const later = { ...DAYS, terms_of, replace_existing: true };
+  for (const study of ['', 'hidden-open']) {
+    const { status, body } = await service.post('/simulate/trigger', { ...later, study });
+    const detail = `terms_of: job ${terms_of} is not of the study '${study}'`;
+    assert.deepEqual([status, body.detail], [400, detail]);
+  }
+  for (const study of [undefined, null, 'shown']) {
+    const { study: own } = await service.runJob({
+      ...later,
+      ...(study !== undefined && { study }),
+    });
+    assert.equal(own, 'shown');
+  }
+});
+
 test('a ledger stays in the study in which its name ran first', async (t) => {
   const agent = scriptedAgent({});
   const first = await startTestService(t, { configuration, prices: PRICES, agent });
@@ -96,6 +115,13 @@ test('a ledger stays in the study in which its name ran first', async (t) => {
     await service.post('/simulate/trigger', { ...DAYS, models: ['gpt@shown'] }),
     await service.post('/simulate/trigger', { ...DAYS, study: '2025', models: ['claude'] }),
   ];
+  const { models } = (await service.get('/models')).body;
+  const named = models.find((one: any) => one.signature === 'gpt@shown');
+  const { configured, completed_model_days: days, last_job, entry, served } = named;
+  assert.deepEqual([configured, days, last_job, entry, served], [true, 0, null, null, []]);
+  const inStudy = (await service.get('/models?study=shown')).body.models;
+  const ran = inStudy.find((one: any) => one.signature === 'gpt@shown');
+  assert.equal(ran.completed_model_days, 3, 'its ledger is that of the study');
   assert.deepEqual(
     answers.map(({ status, body }) => [status, body.detail]),
     [

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import type { ProviderEndpoint, StartMessage } from '../../src/core/wire/protocol.ts';
 import { agentHere, inProcesses, type TestAgent } from './agent-here.ts';
+import { US_RULES } from './market-rules.ts';
 
 /** The script of a model's day: its messages in turn, each with its tool calls. */
 export type Script = Record<string, [tool: string, args: unknown][][]>;

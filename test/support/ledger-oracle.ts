@@ -54,8 +54,6 @@ export interface OracleDay {
   holdings: string[];
   taken: boolean[];
   value: bigint;
-  /** Whether a price that splits adjust is exactly between two amounts: how it is rounded is not said. */
-  isAtHalf: boolean;
 }
 
 interface Fraction {
@@ -76,7 +74,6 @@ interface Day {
   /** Of a symbol that is a rename of this morning: the old one. */
   renamed: Map<string, string>;
   startValue: bigint;
-  isAtHalf: boolean;
   records: string[];
 }
 
@@ -98,11 +95,9 @@ function barOf({ world, date }: Day, symbol: string) {
   return world.bars.find((bar) => bar.symbol === symbol && bar.date === date);
 }
 
-/** A price in 1/10000, which is the least one. */
-function asPrice(day: Day, price: Fraction | null): bigint | undefined {
-  if (price === null) return undefined;
-  day.isAtHalf ||= (price.over * 2n) % price.under === 0n && price.over % price.under !== 0n;
-  return halfUp(price.over, price.under) || 1n;
+/** A price in 1/10000, a half up; that is also the least one. */
+function asPrice(price: Fraction | null): bigint | undefined {
+  return price === null ? undefined : halfUp(price.over, price.under) || 1n;
 }
 
 /** A price of one date in the shares of another one. */
@@ -138,20 +133,18 @@ function closeBefore(day: Day, symbol: string): Fraction | null {
 function valueOf(day: Day, symbol: string): bigint {
   const bar = barOf(day, symbol);
   if (bar !== undefined) return bar.close ?? bar.open;
-  return asPrice(day, closeBefore(day, symbol)) ?? 0n;
+  return asPrice(closeBefore(day, symbol)) ?? 0n;
 }
 
 /**
  * At what a fraction is paid, in the shares of the date on which it arises: the open, else the last
- * close; never an open that is hidden. The documents leave open when it is rounded: here first as a
- * price of today, then as one of that date.
+ * close; never an open that is hidden. Rounded once, from the price as it is stored.
  */
 function fractionPrice(day: Day, symbol: string, date: string): bigint | undefined {
   const bar = day.world.terms.isHidden ? undefined : barOf(day, symbol);
-  const today = bar?.open ?? asPrice(day, closeBefore(day, symbol));
-  return today === undefined
-    ? undefined
-    : asPrice(day, adjusted(day, symbol, today, day.date, date));
+  if (bar !== undefined) return asPrice(adjusted(day, symbol, bar.open, day.date, date));
+  const last = lastClose(day, symbol);
+  return last && asPrice(adjusted(day, symbol, last.close, last.date, date));
 }
 
 function record(day: Day, type: string, symbol = '-', amount?: bigint, price?: bigint): void {
@@ -330,7 +323,7 @@ function tradeHidden(day: Day, orders: readonly OracleOrder[]): boolean[] {
   let cash = day.cash;
   const left = new Map(day.held);
   const taken = orders.map((order) => {
-    const at = asPrice(day, closeBefore(day, order.symbol));
+    const at = asPrice(closeBefore(day, order.symbol));
     if (!isTaken(day, order, at, cash, left.get(order.symbol) ?? 0n)) return false;
     cash += fillOf(day, order, at ?? 0n).cash;
     if (order.side === 'sell')
@@ -365,7 +358,7 @@ export function ledgerOfWorld(world: OracleWorld): OracleDay[] {
   let held = new Map<string, bigint>();
   let [cash, value, before] = [world.terms.initialCash, world.terms.initialCash, ''];
   return world.days.map(({ date, orders }) => {
-    const fresh = { locked: new Map(), renamed: new Map(), records: [], isAtHalf: false };
+    const fresh = { locked: new Map(), renamed: new Map(), records: [] };
     const day: Day = {
       world,
       date,
@@ -387,6 +380,6 @@ export function ledgerOfWorld(world: OracleWorld): OracleDay[] {
     value = day.cash;
     for (const [symbol, shares] of held) value += shares * valueOf(day, symbol);
     const holdings = [...held].map(([symbol, shares]) => `${symbol}:${shares}`).toSorted();
-    return { date, records: day.records, holdings, taken, value, isAtHalf: day.isAtHalf };
+    return { date, records: day.records, holdings, taken, value };
   });
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import type { ChatMessage, Model } from '../../src/core/agent/model.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import { type Brief, MAX_TOOL_CALLS } from '../../src/core/wire/protocol.ts';
 import { describePortfolio } from '../../src/core/trading/trading-day.ts';
 import { callTool, type LedgerDay } from './trading-day.ts';
+import { US_RULES } from './market-rules.ts';
 
 const MOST_STEPS = 30;
 

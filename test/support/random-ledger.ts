@@ -3,7 +3,6 @@ import { weekdays } from '../../src/core/time/calendar.ts';
 import type { ClosingHolding } from '../../src/features/performance/holdings-queries.ts';
 import type { LedgerDay } from '../../src/features/performance/queries.ts';
 import { type Money, money, toDollars } from '../../src/core/money/money.ts';
-import { NO_COSTS } from '../../src/core/domain/market-rules.ts';
 import type { Market } from '../../src/core/trading/market.ts';
 import { applyCorporateActions, dividendOn, payDividend } from '../../src/core/trading/morning.ts';
 import {
@@ -14,6 +13,7 @@ import {
   valuePortfolio,
 } from '../../src/core/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
+import { NO_COSTS } from './market-rules.ts';
 
 /** Random lives of a portfolio, made into ledgers by the service's own accounting. */
 

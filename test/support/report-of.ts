@@ -26,6 +26,7 @@ export function reportOf(ledger: readonly LedgerDay[], differences: Partial<Mode
     benchmark: { withDividends: [], ofPrices: [] },
     markOf: () => null,
     riskFree: 0,
+    currency: 'USD',
     gains: null,
     factors: null,
     ...differences,

@@ -158,13 +158,13 @@ function runJob(
 
 /** `gpt-5#2` is a run of `gpt-5`. */
 function familyOf(model: string): string {
-  return parseRun(model)?.family ?? model;
+  return parseRun(model).family;
 }
 
 function entryOf(model: string, cutoff: string | null): Entry {
   return {
     ...JSON.parse(storedEntry(familyOf(model))),
-    ...{ run: parseRun(model)?.run ?? 1, kind: 'provider', url: 'http://127.0.0.1:8000/v1' },
+    ...{ run: parseRun(model).run, kind: 'provider', url: 'http://127.0.0.1:8000/v1' },
     ...{ parameters: { temperature: 0.7 }, notes: false, knowledge_cutoff: cutoff },
     price_per_million_tokens: { input: 1.25, output: 10 },
     tools: ['buy', 'sell', 'get_price', 'get_portfolio', 'calculate'],

@@ -1,9 +1,9 @@
 import { WORDING } from '../../src/core/agent/prompt.ts';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import type { ToolCall } from '../../src/core/wire/protocol.ts';
 import type { Action, Portfolio } from '../../src/core/trading/portfolio.ts';
 import { replyContent, runTool } from '../../src/core/trading/tools.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
+import { US_RULES } from './market-rules.ts';
 
 type DayParts = Pick<TradingDay, 'market' | 'universe' | 'portfolio'> & Partial<TradingDay>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
-import { NO_COSTS, namedMarkets, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { type MarketTerms, namedMarkets } from '../../src/core/domain/market-rules.ts';
 import { fromDollars, toDollars } from '../../src/core/money/money.ts';
 import { limitWarnings } from '../../src/core/prices/warnings.ts';
 import { takeOrder } from '../../src/core/trading/orders.ts';
@@ -12,10 +12,11 @@ import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../sup
 import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 import { tradingDay } from '../support/trading-day.ts';
+import { NO_COSTS, US_RULES } from '../support/market-rules.ts';
 
 /** Lots, limits and dates of sale, in the market `cn`. */
 
-const CN = { ...US_RULES, ...namedMarkets['cn'] };
+const CN = { ...US_RULES, ...namedMarkets.cn };
 const MAOTAI = '600519.SH';
 const STAR = '688981.SH';
 const universe = new Set([MAOTAI, STAR, '689009.SH', '300750.SZ', '430047.BJ']);
@@ -103,14 +104,24 @@ test('a symbol that only took another name has the limits of the old one', async
   }
 });
 
-test('prices that are adjusted for splits have no limit, of which a job warns', async () => {
+test('prices that are adjusted for splits have no limit: no prompt names one, and a job warns', async () => {
   const books = booksOf();
   setBars(books, `${MAOTAI} 2025-01-03 10 10\n${MAOTAI} 2025-01-06 20 20`, 'yahoo');
-  const session = await books.open('2025-01-06', 'model-a', { universe });
+  setBars(books, `${STAR} 2025-01-03 10 10\n${STAR} 2025-01-06 10 10`);
+  const session = await books.open('2025-01-06', 'model-a', { universe: new Set([MAOTAI, STAR]) });
+  const linesOf = ({ brief }: TradingSession) =>
+    firstMessages(brief).flatMap(({ content }) =>
+      content.split('\n').filter((line) => /prices are|limit/.test(line)),
+    );
+  assert.deepEqual(linesOf(session), [
+    "- A day's prices are without a limit, those of 688981.SH within 20 % of the close before.",
+    '  At an open at the upper limit no one sells, at the lower one no one buys.',
+  ]);
+  const free = await books.open('2025-01-06', 'model-b', { universe: new Set([MAOTAI]) });
+  assert.deepEqual(linesOf(free), []);
   assert.equal(await refusalOf(session, `buy ${MAOTAI} 100`), '');
   const terms = { stock_symbols: [MAOTAI, STAR] };
-  const warningsIn = (market: (typeof namedMarkets)[string]) =>
-    limitWarnings(new Set([MAOTAI]), { ...terms, market });
+  const warningsIn = (market: MarketTerms) => limitWarnings(books.database, { ...terms, market });
   assert.deepEqual(warningsIn(CN), [
     'No price limit holds for 1 of 2 symbols, whose prices are adjusted for splits: 600519.SH; ' +
       'import prices as they traded instead (import-prices FILE --as raw)',
@@ -307,10 +318,9 @@ const costs = tableOf<[costs: string, traded: string, buys: string, sells: strin
 `);
 test('a commission has a least sum, and a sale pays a tax besides, each part rounded up', () => {
   for (const [own, traded, ...paid] of costs) {
-    const [commissionPerTrade = 0, commissionBps = 0, minCommission = 0, sellTaxBps = 0] = own
-      .split(' ')
-      .map(Number);
-    const all = { ...NO_COSTS, commissionPerTrade, commissionBps, minCommission, sellTaxBps };
+    const [perTrade = 0, bps = 0, least = 0, tax = 0] = own.split(' ').map(Number);
+    const commission = { commission_per_trade: perTrade, commission_bps: bps };
+    const all = { ...NO_COSTS, ...commission, min_commission: least, sell_tax_bps: tax };
     const pays = (side: 'buy' | 'sell') =>
       `${toDollars(commissionOn(fromDollars(Number(traded)), side, all))}`;
     assert.deepEqual([pays('buy'), pays('sell')], paid, `${own} on ${traded}`);

@@ -1,4 +1,5 @@
 import { auditOf, type Books, createBooks, setBars } from '../support/books.ts';
+import { replayDifferences } from '../support/replays.ts';
 import { staleNow } from '../support/stale.ts';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
@@ -35,7 +36,7 @@ async function play(
     agent: scriptedAgent(script),
   });
   service.database.transaction(() =>
-    storeExchanges(service.database, { exchanges: readExchanges(exchanges), none: [] }, 'csv'),
+    storeExchanges(service.database, readExchanges(exchanges), 'csv'),
   );
   const job = await service.runJob({ start_date: '2025-11-10', end_date: end });
   return { service, job };
@@ -151,6 +152,7 @@ for (const [name, exchanges, prices, expected, terms] of rows)
       'Fractions of NEW that the exchange of OLD on 2025-11-11 brought had no price, and are lost: ' +
       'import the prices of NEW from before it, and run its model-days again';
     assert.deepEqual(lost, name.includes('lost') ? [said] : []);
+    assert.deepEqual(await replayDifferences(service.database), []);
   });
 
 test('what has no price at all in the end fails the model-day with its name', async (t) => {
@@ -214,5 +216,25 @@ test('with a hidden open, what comes on a weekend may be split before it has a p
     .all()
     .map((row) => Object.values(row).join(' '));
   assert.deepEqual(rows, ['exchange 11 0', 'received 11 ', 'split 16 1', 'no_trade  ']);
+  assert.deepEqual((await auditOf(books.database)).problems, []);
+});
+
+test('on an adjusted series the splits after its date convert an exchange, not one of the same date', async () => {
+  const books = createBooks();
+  setBars(books, 'AAPL 2025-01-03 10 10\nAAPL 2025-01-06 10 10', 'yahoo');
+  setBars(books, 'MSFT 2025-01-03 10 10\nMSFT 2025-01-06 10 10');
+  books.setSplit('AAPL', '2025-01-06', 2, 1);
+  books.setSplit('AAPL', '2025-01-07', 4, 1);
+  books.setExchange('AAPL', '2025-01-06', 'MSFT', [1, 2], { cash: 2 });
+  await books.day('2025-01-03', [['buy', 'AAPL', 8]]);
+  await books.day('2025-01-06', []);
+  // 8 of the series are 2 of the date: 4 dollars in cash, and one new share.
+  assert.deepEqual(
+    ledgerOf(books.database, 'model-a').slice(1),
+    ledger(`2025-01-06 exchange AAPL 8 0.5 => 9924 9924 -76
+      2025-01-06 received MSFT 1 10   => 9924 9934 -66 MSFT:1
+      2025-01-06 no_trade             => 9924 9934 -66 MSFT:1`),
+  );
+  assert.deepEqual(staleNow(books.database), []);
   assert.deepEqual((await auditOf(books.database)).problems, []);
 });

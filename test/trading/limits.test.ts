@@ -46,7 +46,7 @@ function dayOf(
 
 const DOLLARS = fromDollars(1);
 const AAPL = { AAPL: 100 * DOLLARS };
-const fees = { commissionPerTrade: 5 };
+const fees = { commission_per_trade: 5 };
 /** Orders for AAPL at 100 dollars with 10,000 dollars in cash, and why they are refused. */
 const orders = tableOf<[limits: string, amount: string, refusal: string]>(`
   {"max_weight":0.25}  | 25  |

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import { newsEnd } from '../../src/core/trading/news.ts';
 import { zonedInstant } from '../../src/core/time/calendar.ts';
-import { type MarketRules, US, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { type MarketRules, US } from '../../src/core/domain/market-rules.ts';
 import { type Money, money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
 import { takeOrder } from '../../src/core/trading/orders.ts';
@@ -11,6 +11,7 @@ import { rebalance } from '../../src/core/trading/rebalance.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
 import { tradingDay } from '../support/trading-day.ts';
 import { tableOf } from '../support/text-table.ts';
+import { US_RULES } from '../support/market-rules.ts';
 
 /** Lots of 100, but of some symbols 200 or more in steps of one share. */
 const LOTS: MarketRules = {
@@ -53,6 +54,7 @@ const orders = tableOf<[order: string, held: string, refusal: string]>(`
   sell 20 600519.SH  | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 30 can be sold.
   sell 150 600519.SH | 300 | a sale is of 100 shares or a multiple; 100 or 200 can be sold.
   sell 150 600519.SH | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 130 can be sold.
+  sell 250 600519.SH | 130 | a sale is of 100 shares or a multiple, with or without the odd 30; 130 can be sold.
   sell 7 688981.SH   | 150 |
   buy 900 600519.SH  | 700 |
   buy 1100 600519.SH | 0   | cash is 1,050.00, enough for 1000
@@ -111,7 +113,7 @@ test('the prompt says the currency and the lots, where they are not dollars and 
   const told = (rules: MarketRules) =>
     firstMessages({
       ...brief,
-      rules: { ...rules, costs: { ...rules.costs, commissionPerTrade: 5 } },
+      rules: { ...rules, costs: { ...rules.costs, commission_per_trade: 5 } },
     })
       .map(({ content }) => content)
       .join('\n')

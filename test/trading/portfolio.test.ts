@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { NO_COSTS } from '../../src/core/domain/market-rules.ts';
 import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
 import {
   applySplit,
@@ -13,6 +12,7 @@ import {
 } from '../../src/core/trading/portfolio.ts';
 import { rowsOf } from '../support/prices.ts';
 import { runs } from '../support/long.ts';
+import { NO_COSTS } from '../support/market-rules.ts';
 
 /**
  * Ledgers as text: `buy SYMBOL AMOUNT PRICE`, `sell ...`, `split SYMBOL NEW:OLD PRICE`, each with

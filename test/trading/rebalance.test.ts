@@ -6,10 +6,10 @@ import { serialize } from 'node:v8';
 import fc from 'fast-check';
 import { type Money, money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
-import { type TradingCosts, US_RULES } from '../../src/core/domain/market-rules.ts';
+import type { TradingCosts } from '../../src/core/domain/market-rules.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { latestPrices } from '../../src/core/database/price-writes.ts';
-import { withCosts } from '../support/market-rules.ts';
+import { US_RULES, withCosts } from '../support/market-rules.ts';
 import { buildPositions } from '../../src/core/trading/commit.ts';
 import { startTradingDay, callTool } from '../../src/core/trading/running-day.ts';
 import { computeDayStart } from '../../src/core/trading/start.ts';
@@ -121,7 +121,7 @@ for (const [what, held, more, args, told] of cases)
       ([symbol, dollars]) => [symbol, dollars && dollars * DOLLAR],
     );
     const day = { cash: cash * DOLLAR, holdings, opens: Object.fromEntries(inUnits), ...others };
-    const costs = { commissionPerTrade: fee };
+    const costs = { commission_per_trade: fee };
     const found = await rebalanced({ ...day, costs }, JSON.parse(args));
     const { cut } = found.rest;
     assert.equal([...found.told, ...(cut ? [`cut ${cut}`] : [])].join(', '), told);

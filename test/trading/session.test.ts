@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
 import { test } from 'node:test';
 import type { CommandDatabase } from '../../src/core/database/database.ts';
 import { endModelDays } from '../../src/core/database/model-days.ts';
@@ -25,6 +24,7 @@ import {
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { staleNow } from '../support/stale.ts';
 import { rowsAsText } from '../support/tables.ts';
+import { US_RULES } from '../support/market-rules.ts';
 
 function booksOf(prices = PRICES): Books {
   const books = createBooks();
@@ -119,6 +119,25 @@ const ledgers: [name: string, prices: string, splits: string, table: string, don
      2025-06-13 split ORLY -4 200 => 9400 9580 -420 ORLY:3
      2025-06-13 split ORLY 7 60   => 9400 10000 0 ORLY:10
      2025-06-13 no_trade          => 9400 10000 0 ORLY:10`,
+  ],
+  [
+    // 2.2199 × 5 ÷ 2 is exactly 5.54975, a half; four fifths of a share remain.
+    'a price that a split converts is rounded once from its exact value, a half up',
+    'ORLY 2025-06-09 2.2199 2.2199',
+    'ORLY 2025-06-10 2:5',
+    `2025-06-09 buy ORLY 7 2.2199    => 9984.4607 10000 0 ORLY:7
+     2025-06-10 split ORLY -5 5.5498 => 9988.9005 10000.0001 0.0001 ORLY:2
+     2025-06-10 no_trade             => 9988.9005 10000.0001 0.0001 ORLY:2`,
+  ],
+  [
+    // 0.98 is 1.96 after the first split, and 0.6533 after the second, of which three are 1.9599.
+    'a fraction is paid at the price of its date, not at that of today converted again',
+    'ORLY 2025-06-09 0.98 0.98',
+    'ORLY 2025-06-10 1:2, ORLY 2025-06-12 3:1',
+    `2025-06-09 buy ORLY 7 0.98     => 9993.14 10000 0 ORLY:7
+     2025-06-13 split ORLY -4 1.96  => 9994.12 9996.0799 -3.9201 ORLY:3
+     2025-06-13 split ORLY 6 0.6533 => 9994.12 9999.9997 -0.0003 ORLY:9
+     2025-06-13 no_trade            => 9994.12 9999.9997 -0.0003 ORLY:9`,
   ],
   [
     'a holding without a bar keeps its last close, and one that is new today without a close its open',

@@ -211,7 +211,7 @@ test('a reply has the fields that are described, and no others', async () => {
   storeDocuments(reader, [{ id: 'a', symbols: ['AAPL'] }]);
   const morning = { reader, date: DATE, write: null, symbols: ['AAPL'] };
   const documents = { counts: [], hash: 0, shown: new Map(), morning };
-  const rules = withCosts({ commissionPerTrade: 1 });
+  const rules = withCosts({ commission_per_trade: 1 });
   const seen = new Set<string | undefined>();
   for (const isOpenHidden of [false, true])
     for (const [tool, args] of repliesOf) {

@@ -1,6 +1,5 @@
 import { tableOf } from '../support/text-table.ts';
-import { withCosts } from '../support/market-rules.ts';
-import { NO_COSTS, US_RULES } from '../../src/core/domain/market-rules.ts';
+import { NO_COSTS, US_RULES, withCosts } from '../support/market-rules.ts';
 import { firstMessages } from '../../src/core/agent/prompt.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -15,9 +14,9 @@ import {
 } from '../../src/core/trading/portfolio.ts';
 import { runs } from '../support/long.ts';
 
-const costs = (commissionPerTrade: number, commissionBps: number, slippageBps: number) => ({
+const costs = (perTrade: number, bps: number, slippage: number) => ({
   ...NO_COSTS,
-  ...{ commissionPerTrade, commissionBps, slippageBps },
+  ...{ commission_per_trade: perTrade, commission_bps: bps, slippage_bps: slippage },
 });
 
 /** Slippage in basis points, the open, and at which price a purchase and a sale fill. */

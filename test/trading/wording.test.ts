@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { US_RULES } from '../../src/core/domain/market-rules.ts';
-import { withCosts } from '../support/market-rules.ts';
+import { US_RULES, withCosts } from '../support/market-rules.ts';
 import { hash } from 'node:crypto';
 import { test } from 'node:test';
 import {
@@ -52,7 +51,7 @@ const briefs: [Brief, prompt: string | null][] = [
       ...brief,
       note: 'Sell AAPL\nsoon',
       dividends: [{ symbol: 'AAPL', exDate: '2025-01-06', shares: 4, cashPerShare: 0.25, cash: 1 }],
-      rules: withCosts({ commissionPerTrade: 1, commissionBps: 2.5, slippageBps: 3 }),
+      rules: withCosts({ commission_per_trade: 1, commission_bps: 2.5, slippage_bps: 3 }),
     },
     null,
   ],
@@ -234,7 +233,7 @@ function dayOf(wording: Wording, cash: number, extras: Partial<TradingDay>): Tra
     'AAPL 2025-01-06 96 98\nAAPL 2025-01-07 100 777\nAAPL 2025-01-08 888 999\nGONE 2025-01-06 50 51\nTINY 2025-01-07 0.5 0.5',
   );
   const universe = new Set(['AAPL', 'MSFT', 'NONE', 'TINY']);
-  const rules = withCosts({ commissionPerTrade: 2, slippageBps: 10 });
+  const rules = withCosts({ commission_per_trade: 2, slippage_bps: 10 });
   const portfolio = {
     cash: fromDollars(cash),
     holdings: new Map([

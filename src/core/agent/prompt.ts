@@ -1,4 +1,10 @@
-import { findBoard, hasCosts, lotsText, type MarketRules } from '#domain/market-rules.ts';
+import {
+  type Board,
+  findBoard,
+  hasCosts,
+  lotsText,
+  type MarketRules,
+} from '#domain/market-rules.ts';
 import { asPercent, compact, inCurrency, limitsText } from '#text/sentences.ts';
 import type { AgentTerms, Brief, OneAnswer } from '#wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
@@ -96,17 +102,16 @@ function agentRequest(
 
 /** What the tools would have said. */
 function decisionTables({ dates, closes, titles = [] }: OneAnswer): string {
-  const rows = closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]);
-  const newest = titles.map(({ date, kind, title }) => [date, kind, title]);
-  const heading = 'The last closes before today, oldest first (- means no price):';
-  return [
-    heading,
+  const rows = [
     ['date', ...dates],
-    ...rows,
-    ...(newest.length > 0 ? ['', 'The newest documents (date, kind, title):', ...newest] : []),
-  ]
-    .map((row) => (typeof row === 'string' ? row : row.join(' ')))
-    .join('\n');
+    ...closes.map((own) => [own.symbol, ...own.closes.map((close) => close ?? '-')]),
+  ];
+  const newest = titles.map(({ date, kind, title }) => `${date} ${kind} ${title}`);
+  return compact([
+    'The last closes before today, oldest first (- means no price):',
+    ...rows.map((row) => row.join(' ')),
+    block('The newest documents (date, kind, title):', newest),
+  ]).join('\n');
 }
 
 /** Kinds that are named; the others are counted together. */
@@ -175,10 +180,10 @@ function morningReport({
     `Cash: ${cash}`,
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
-    paid.length > 0 && `\nDividends received this morning:\n${paid.join('\n')}`,
+    block('Dividends received this morning:', paid),
     exchanges.length > 0 && `\n${exchanges.map(exchangeLine).join('\n')}`,
-    unpriced.length > 0 && `\nHeld without a price for two sessions or more:\n${closes.join('\n')}`,
-    unfilled.length > 0 && `\nOrders that did not fill:\n${unfilled.join('\n')}`,
+    block('Held without a price for two sessions or more:', closes),
+    block('Orders that did not fill:', unfilled),
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
     hasCosts(rules) && `\n${costsLine(rules)}`,
@@ -190,6 +195,11 @@ function morningReport({
   ]).join('\n');
 }
 
+/** Lines below a heading, after an empty one; nothing without any. */
+function block(heading: string, lines: readonly string[]): string | false {
+  return lines.length > 0 && `\n${[heading, ...lines].join('\n')}`;
+}
+
 /** "Each GE you held also brought 0.25 GEV." */
 function exchangeLine({
   symbol,
@@ -198,11 +208,11 @@ function exchangeLine({
   cashPerShare,
   received,
 }: NonNullable<Brief['exchanges']>[number]): string {
-  const parts = [
-    ...(cashPerShare > 0 ? [`${cashPerShare} in cash`] : []),
+  const parts = compact([
+    cashPerShare > 0 && `${cashPerShare} in cash`,
     ...received.map((own) => `${Number(own.perShare.toPrecision(12))} ${own.symbol}`),
-  ];
-  const what = parts.length === 0 ? 'nothing: it is worthless' : parts.join(' and ');
+  ]);
+  const what = parts.join(' and ') || 'nothing: it is worthless';
   const brought = received.map((own) => `${own.shares} ${own.symbol}`).join(', ');
   const lost = received.some((own) => own.isFractionLost)
     ? 'the fraction of a share has no price and is lost'
@@ -214,55 +224,50 @@ function exchangeLine({
 /** What a market does not do as the American one does, a line each. */
 function marketLines({ rules, quotes, isOpenHidden }: Brief): string[] {
   const { currency, sell_same_day: sellsSameDay } = rules;
-  const boards = quotes.map(({ symbol }) => ({ symbol, board: findBoard(rules, symbol) }));
-  const lots = byWords(boards, ({ board }) => lotsText(board));
-  const hasSteps = boards.some(({ board }) => board.step > 1);
-  const limits = byWords(boards, ({ board: { price_limit: limit } }) =>
-    limit === null ? null : `within ${asPercent(limit)} of the close before`,
-  );
-  const [usual, ...others] = limits.map(
-    ([words, names]) => [words ?? 'without a limit', names] as const,
-  );
-  const rest = others.map(([words, names]) => `, those of ${names} ${words}`).join('');
+  const boards = quotes.map(({ symbol, isAdjusted }) => {
+    const board = { ...findBoard(rules, symbol), symbols: symbol };
+    return isAdjusted ? { ...board, price_limit: null } : board;
+  });
+  const lots = groupByWords(boards, lotsText);
+  const limits = groupByWords(boards, ({ price_limit: limit }) =>
+    limit === null ? 'without a limit' : `within ${asPercent(limit)} of the close before`,
+  ).map(({ words, names }, place) => (place === 0 ? words : `those of ${names} ${words}`));
   return compact([
     currency !== 'USD' && `- All amounts of money are in ${currency}.`,
-    ...lots.map(([words, names]) => {
+    ...lots.map(({ words, names }) => {
       const whose = lots.length === 1 ? '' : `of ${names} `;
       return words !== null && `- Purchases ${whose}are for ${words}.`;
     }),
-    hasSteps &&
+    boards.some(({ step }) => step > 1) &&
       '- A sale is a multiple of the same steps, with or without all that is held beyond them.',
     !sellsSameDay && !isOpenHidden && '- What was bought on a day cannot be sold on that day.',
-    usual !== undefined &&
-      limits.some(([words]) => words !== null) &&
-      `- A day's prices are ${usual[0]}${rest}.
+    boards.some(({ price_limit: limit }) => limit !== null) &&
+      `- A day's prices are ${limits.join(', ')}.
   At an open at the upper limit no one sells, at the lower one no one buys.`,
   ]);
 }
 
-/** The words of some symbols, with their names; those of most symbols first. */
-function byWords<Own extends { symbol: string }>(
-  all: readonly Own[],
-  wordsOf: (one: Own) => string | null,
-): [words: string | null, names: string][] {
-  return [...Map.groupBy(all, wordsOf)]
+/** What is said of boards, with the names of their symbols; first what is said of most. */
+function groupByWords(boards: readonly Board[], wordsOf: (board: Board) => string | null) {
+  return [...Map.groupBy(boards, wordsOf)]
     .sort(([, one], [, other]) => other.length - one.length)
-    .map(([words, own]) => [words, own.map(({ symbol }) => symbol).join(', ')]);
+    .map(([words, own]) => ({ words, names: own.map(({ symbols }) => symbols).join(', ') }));
 }
 
 function costsLine({ currency, costs }: MarketRules): string {
-  const { commissionPerTrade, commissionBps, minCommission, sellTaxBps, slippageBps } = costs;
+  const { commission_per_trade: fixed, commission_bps: share, min_commission: least } = costs;
+  const { sell_tax_bps: tax, slippage_bps: slippage } = costs;
   const commission = compact([
-    commissionPerTrade > 0 && inCurrency(currency, commissionPerTrade),
-    commissionBps > 0 && `${commissionBps} basis points of its value`,
+    fixed > 0 && inCurrency(currency, fixed),
+    share > 0 && `${share} basis points of its value`,
   ]).join(' and ');
-  const least = minCommission > 0 && `at least ${inCurrency(currency, minCommission)}`;
-  const paid = compact([commission !== '' && commission, least]).join(', ');
+  const parts = [commission, least > 0 && `at least ${inCurrency(currency, least)}`];
+  const paid = parts.filter(Boolean).join(', ');
   return compact([
     'Trading costs:',
     paid !== '' && `each order pays ${paid}.`,
-    sellTaxBps > 0 && `A sale also pays ${sellTaxBps} basis points of its value in tax.`,
-    slippageBps > 0 && `Orders fill ${slippageBps} basis points worse than the open.`,
+    tax > 0 && `A sale also pays ${tax} basis points of its value in tax.`,
+    slippage > 0 && `Orders fill ${slippage} basis points worse than the open.`,
   ]).join(' ');
 }
 
@@ -274,11 +279,10 @@ function costsLine({ currency, costs }: MarketRules): string {
  * To change a text, add a version to the end of this list and keep the functions of the earlier
  * ones: the compiler asks for both in `prompt.ts` and in `core/trading/tools.ts`.
  */
-export type Wording = 1 | 2;
+const wordings = [1, 2] as const;
+export type Wording = (typeof wordings)[number];
 
 export const WORDING: Wording = 2;
-
-const wordings: readonly Wording[] = [1, 2];
 
 /** A stored version; undefined for one that this program does not know. */
 export function findWording(version: number): Wording | undefined {

@@ -9,7 +9,7 @@ import type { Listed } from '#domain/vocabulary.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import type { ReplayFilters } from '#database/replay-queries.ts';
 import type { AuditReport, Finding } from '#verify/replay.ts';
-import { feedFilters } from './filters.ts';
+import { sessionFilters } from './filters.ts';
 import { type Context, jsonBody, asyncText } from './handler.ts';
 import {
   countSchema,
@@ -153,7 +153,7 @@ export const auditRoute = route({
   errors: { ...NO_JOB, ...BUSY },
   isDirect: true,
   handle(context, { query }) {
-    const { jobId, models } = feedFilters(context, query);
+    const { jobId, models } = sessionFilters(context, query, { mustExist: true });
     const end = new AbortController();
     const text = previousAudit.then(() => runAudit(context, { jobId, models }, end.signal));
     previousAudit = text.catch(() => {});

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import type { FeedFilters, JobWindow, SessionFilters } from '#database/session-filters.ts';
+import type { JobWindow, SessionFilters } from '#database/session-filters.ts';
 import type { Database } from '#database/database.ts';
 import { statusOfJob } from '#database/job-queries.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { dateText, jobFilter, modelFilter, namesFilter, studyFilter } from './schemas.ts';
 import { resolveStudy, type StudyContext } from './studies.ts';
-import { knownRuns, runsOfStudy } from '#database/records/model-records.ts';
+import { knownRuns } from '#database/records/model-records.ts';
 
 /** A range of dates, both ends included; either end may be omitted. */
 export const dateRangeEntries = {
@@ -24,7 +24,7 @@ type DaysQuery = {
  * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for
  * both a date and a range, and for a range that ends before it starts.
  */
-export function parseFilters(query: DaysQuery): SessionFilters {
+export function parseFilters(query: DaysQuery): JobWindow & { model?: string | undefined } {
   const { job_id: jobId, model, study, date, start_date: startDate, end_date: endDate } = query;
   if (model !== undefined && query.models !== undefined)
     throw invalidFilter('models', 'cannot be combined with model; name all models in models');
@@ -52,7 +52,10 @@ export function checkJob(database: Database, { jobId }: JobWindow): void {
  * Throws a `ServiceError` for the filter of a job that does not exist, or of a model that no job
  * has run: without it a misspelt name looks like a model without model-days.
  */
-export function checkNames(database: Database, { jobId, model }: SessionFilters): void {
+export function checkNames(
+  database: Database,
+  { jobId, model }: ReturnType<typeof parseFilters>,
+): void {
   checkJob(database, { jobId });
   if (model !== undefined) resolveRuns(database, [model], 'model');
 }
@@ -72,23 +75,25 @@ export const feedEntries = {
 };
 
 /**
- * The model-days that a query selects. Throws a `ServiceError` for both `model` and `models`, for a
- * name that no job has run, for a job that does not exist, and for dates out of order.
+ * The model-days that a query selects, with its names resolved. A ledger is of one study: without
+ * names a study is its runs. Throws as `parseFilters` does, for a name in `models` that no job has
+ * run and, where they must exist, for such a `model` or job.
  */
-export function feedFilters(context: StudyContext, given: DaysQuery): FeedFilters {
+export function sessionFilters(
+  context: StudyContext,
+  given: DaysQuery,
+  { mustExist = false } = {},
+): SessionFilters {
   const { database } = context;
   const query = resolveStudy(context, given);
-  const filters = parseFilters(query);
-  checkNames(database, filters);
-  const { jobId, model, startDate, endDate } = filters;
-  const named =
-    query.models === undefined ? undefined : resolveRuns(database, query.models.split(','));
-  const models = model === undefined ? named : [model];
-  const { study } = query;
-  const runs = study === undefined ? [] : runsOfStudy(database, study);
-  const ofStudy =
-    study === undefined ? models : runs.filter((run) => models?.includes(run) ?? true);
-  return { jobId, startDate, endDate, models: ofStudy };
+  const { study, ...filters } = parseFilters(query);
+  if (mustExist) checkNames(database, filters);
+  const { model } = filters;
+  if (model !== undefined) return { ...filters, models: [model] };
+  if (query.models !== undefined)
+    return { ...filters, models: resolveRuns(database, query.models.split(',')) };
+  if (study === undefined) return filters;
+  return { ...filters, models: knownRuns(database, study).map((run) => run.model) };
 }
 
 /** The named runs, and all runs of the named entries. */

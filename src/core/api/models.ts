@@ -6,7 +6,7 @@ import type { Database } from '#database/database.ts';
 import {
   familyOrder,
   findModel,
-  runsOfStudy,
+  knownRuns,
   servedModels,
 } from '#database/records/model-records.ts';
 import { decodeEntry, entrySchema } from '#settings/entry.ts';
@@ -76,34 +76,27 @@ export const modelsResponse = namedResponse('ModelsResponse', {
   configuration_error: nullableText,
 });
 
+type Entry = Configuration['models'][number];
+
 function* items(
   database: Database,
-  configured: Configuration['models'],
+  configured: readonly Entry[],
   study: string | null,
 ): Generator<string> {
-  const listed = new Set<string>();
-  const seen = runsOfStudy(database, study ?? '');
-  const order = familyOrder(database, seen);
-  const known = (signature: string, entry?: Configuration['models'][number]) => {
-    const described = describeModel(database, signature, { study, listed: entry });
-    return { ...described, order: order.get(described.family) ?? null };
-  };
-  for (const entry of configured)
-    for (const signature of runNames({ ...entry, signature: familyName(entry.signature, study) })) {
-      listed.add(signature);
-      yield JSON.stringify({
-        signature,
-        name: entry.name ?? null,
-        basemodel: findBasemodel(entry),
-        enabled: entry.enabled,
-        configured: true,
-        ...known(signature, entry),
-      });
-    }
-  const unlisted = { name: null, basemodel: null, enabled: false, configured: false };
-  for (const signature of seen)
-    if (!listed.has(signature))
-      yield JSON.stringify({ signature, ...unlisted, ...known(signature) });
+  const entries = configured.flatMap((entry) => {
+    const signature = familyName(entry.signature, study);
+    return runNames({ ...entry, signature }).map((name) => [name, entry] as const);
+  });
+  const listed = new Map(entries);
+  const ran = new Set(knownRuns(database, study ?? '').map(({ model }) => model));
+  const order = familyOrder(database, ran);
+  for (const signature of new Set([...listed.keys(), ...ran])) {
+    // An entry may have the name of a ledger in a study that has left the configuration.
+    const seen = ran.has(signature) ? findModel(database, signature) : undefined;
+    const facts = { study, seen, listed: listed.get(signature) };
+    const described = describeModel(database, signature, facts);
+    yield JSON.stringify({ ...described, order: order.get(described.family) ?? null });
+  }
 }
 
 /**
@@ -113,24 +106,32 @@ function* items(
 function describeModel(
   database: Database,
   signature: string,
-  { study, listed }: { study: string | null; listed: Configuration['models'][number] | undefined },
+  {
+    study,
+    seen,
+    listed,
+  }: { study: string | null; seen: ReturnType<typeof findModel>; listed: Entry | undefined },
 ) {
-  const seen = findModel(database, signature);
-  const { firstDate = null, lastDate = null, modelDays = 0, portfolioValue = null } = seen ?? {};
   const entry = seen === undefined ? null : decodeEntry(seen.entry);
+  const value = seen?.portfolioValue ?? null;
   const cutoff = (entry ?? listed)?.knowledge_cutoff ?? null;
   return {
-    first_completed_date: firstDate,
-    last_completed_date: lastDate,
-    completed_model_days: modelDays,
-    portfolio_value: portfolioValue === null ? null : toDollars(portfolioValue),
+    signature,
+    name: listed?.name ?? null,
+    basemodel: listed ? findBasemodel(listed) : null,
+    enabled: listed?.enabled ?? false,
+    configured: listed !== undefined,
+    first_completed_date: seen?.firstDate ?? null,
+    last_completed_date: seen?.lastDate ?? null,
+    completed_model_days: seen?.modelDays ?? 0,
+    portfolio_value: value === null ? null : toDollars(value),
     knowledge_cutoff: cutoff,
     model_days_before_cutoff:
-      cutoff === null ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
+      cutoff === null || !seen ? 0 : countActiveDays(database, signature, { endDate: cutoff }),
     family: listed ? familyName(listed.signature, study) : (seen?.family ?? signature),
     study,
     entry,
-    served: servedModels(database, signature),
+    served: seen ? servedModels(database, signature) : [],
     last_job: seen
       ? { job_id: seen.jobId, status: seen.jobStatus, created_at: seen.jobCreatedAt }
       : null,
@@ -147,11 +148,9 @@ export const modelsRoute = route({
   errors: BUSY,
   list: { name: 'models' },
   handle(context, { query }) {
-    const { database, settings, viewedFile } = context;
+    const { database, settings } = context;
     const study = resolveStudy(context, query).study || null;
-    // The configuration on the machine of the reader says nothing about the file.
-    const { configuration, error } =
-      viewedFile === null ? tryReadConfiguration(settings) : { configuration: null, error: null };
+    const { configuration, error } = tryReadConfiguration(context);
     const { models = [], universes = {}, studies } = configuration ?? {};
     const own = (study !== null && studies?.[study]?.models) || [];
     const chosen = models.map((entry) =>

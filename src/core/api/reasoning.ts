@@ -4,8 +4,7 @@ import { countSessions, sessionPieces, searchLogs } from '#database/records/sess
 import { answerFaults } from '#domain/vocabulary.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { servedSchema } from '#wire/protocol.ts';
-import { dateRangeEntries, parseFilters, feedEntries, feedFilters } from './filters.ts';
-import { resolveStudy } from './studies.ts';
+import { dateRangeEntries, feedEntries, sessionFilters } from './filters.ts';
 import { deploymentFields, jsonBody } from './handler.ts';
 import {
   actionEntries,
@@ -198,8 +197,7 @@ export const reasoningRoute = route({
   list: {
     name: 'sessions',
     rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
-    count: (context, { query }) =>
-      countSessions(context.database, parseFilters(resolveStudy(context, query))),
+    count: (context, { query }) => countSessions(context.database, sessionFilters(context, query)),
   },
   /** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
   *handle(context, { query, most = Infinity }) {
@@ -207,7 +205,7 @@ export const reasoningRoute = route({
     if (query.date !== undefined && !isCalendarDate(query.date))
       throw new ServiceError('invalid_dates', invalidDate(query.date));
     const conversation = query.include_full_conversation;
-    const filters = parseFilters(resolveStudy(context, query));
+    const filters = sessionFilters(context, query);
     let [count, bytes] = [0, 0];
     for (const pieces of sessionPieces(database, filters, { conversation })) {
       if (bytes > most) break;
@@ -242,7 +240,7 @@ export const searchRoute = route({
     const phrases = parsePhrases(query.q);
     if (phrases.length === 0) throw invalidFilter('q', 'expected at least one letter or digit');
     const { limit, before } = query;
-    const filters = feedFilters(context, query);
+    const filters = sessionFilters(context, query, { mustExist: true });
     const { messages, nextBefore } = searchLogs(database, { phrases, filters, limit, before });
     return jsonBody(settings, {
       messages: messages.map(({ row: _, status: _status, study, timestamp, ...message }) => ({

@@ -8,8 +8,7 @@ import {
   resultRecords,
 } from '#database/records/position-records.ts';
 import { type Context, csvTable, formatQuery, type Input, listBody, within } from './handler.ts';
-import { dateRangeEntries, parseFilters } from './filters.ts';
-import { resolveStudy } from './studies.ts';
+import { dateRangeEntries, parseFilters, sessionFilters } from './filters.ts';
 import {
   actionEntries,
   dateText,
@@ -67,10 +66,9 @@ const MAX_SHORT_ROWS = 100;
 
 /** Whether the records are those of one model on one date, and few. */
 export function areResultsFew(context: Context, { query }: Input<ResultsQuery>): boolean {
-  const filters = parseFilters(resolveStudy(context, query));
-  const { model, startDate, endDate } = filters;
+  const { model, startDate, endDate } = parseFilters(query);
   if (model === undefined || startDate === undefined || startDate !== endDate) return false;
-  return !hasMoreRows(context.database, filters, MAX_SHORT_ROWS);
+  return !hasMoreRows(context.database, sessionFilters(context, query), MAX_SHORT_ROWS);
 }
 
 export const resultsRoute = route({
@@ -87,11 +85,10 @@ export const resultsRoute = route({
   list: {
     name: 'results',
     rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
-    count: (context, { query }) =>
-      countResults(context.database, parseFilters(resolveStudy(context, query))),
+    count: (context, { query }) => countResults(context.database, sessionFilters(context, query)),
   },
   handle(context, { query, format, most }) {
-    const records = resultRecords(context.database, parseFilters(resolveStudy(context, query)));
+    const records = resultRecords(context.database, sessionFilters(context, query));
     if (format === 'csv') {
       const cells = createCellReader(context.database);
       return csvTable('results.csv', resultColumns, records.map(cells));

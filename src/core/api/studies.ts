@@ -1,10 +1,8 @@
-import type { Database } from '#database/database.ts';
 import { studiesOfJobs, studyOfJob } from '#database/job-queries.ts';
 import { knownRuns } from '#database/records/model-records.ts';
-import { familyName, parseRun, runName } from '#domain/runs.ts';
+import { nameInStudy } from '#domain/runs.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { readConfiguration } from '#settings/configuration.ts';
-import type { ServedSettings } from '#settings/settings.ts';
 import { list } from '#text/sentences.ts';
 import type { Context } from './handler.ts';
 
@@ -29,10 +27,12 @@ export function resolveStudy<Query extends Named>(
   const study = query.study ?? (jobId && studyOfJob(context.database, jobId));
   if (!study && ![model, models, against].join().includes('@')) return query;
   checkStudy(context, query.study);
-  const known = studiesByName(context.database);
+  const runs = knownRuns(context.database);
+  const known = new Map(
+    runs.flatMap((run) => [run.model, run.family].map((name) => [name, run.study])),
+  );
   const findName = (name: string) => {
-    const { family, run } = parseRun(name) ?? { family: name, run: 1 };
-    const own = study ? runName(familyName(family, study), run) : name;
+    const own = study ? nameInStudy(name, study) : name;
     if (known.has(own) || !name.includes('@')) return own;
     return known.has(name) ? name : name.replace(/@(#\d+)?$/, '$1');
   };
@@ -58,39 +58,32 @@ export function resolveStudy<Query extends Named>(
 
 export type StudyContext = Pick<Context, 'database' | 'settings' | 'viewedFile'>;
 
-/** Of studies that a file or its jobs name; the configuration says nothing of a file that is shown. */
-export function knownStudies({ database, settings, viewedFile }: StudyContext): string[] {
-  const { configuration } =
-    viewedFile === null ? tryReadConfiguration(settings) : { configuration: null };
+/** The studies that the configuration or a job names. */
+export function knownStudies(context: StudyContext): string[] {
+  const { configuration } = tryReadConfiguration(context);
   const own = Object.keys(configuration?.studies ?? {});
-  return [...new Set([...own, ...studiesOfJobs(database)])];
+  return [...new Set([...own, ...studiesOfJobs(context.database)])];
 }
 
 function checkStudy(context: StudyContext, study: string | undefined): void {
-  if (!study) return;
+  if (!study || studiesOfJobs(context.database).includes(study)) return;
   const known = knownStudies(context);
   if (known.includes(study)) return;
-  const there = known.length === 0 ? 'none' : list(known);
+  const there = list(known) || 'none';
   throw invalidFilter('study', `there is no study ${study}; there are ${there}`);
 }
 
-/** A missing or broken file is reported, and hides nothing in the database. */
-export function tryReadConfiguration({ configurationPath, openaiApiBase }: ServedSettings) {
+/**
+ * A missing or broken configuration is reported, and hides nothing in the database. That on the
+ * machine of the reader says nothing of a file that is shown.
+ */
+export function tryReadConfiguration({ settings, viewedFile }: StudyContext) {
+  const { configurationPath, openaiApiBase } = settings;
+  if (viewedFile !== null) return { configuration: null, error: null };
   try {
     return { configuration: readConfiguration(configurationPath, openaiApiBase), error: null };
   } catch (error) {
     if (error instanceof ServiceError) return { configuration: null, error: error.message };
     throw error;
   }
-}
-
-/** The study of each run and of each entry in a study, by name. */
-export function studiesByName(database: Database): Map<string, string | null> {
-  const runs = knownRuns(database);
-  return new Map(
-    runs.flatMap(({ model, family, study }) => [
-      [model, study],
-      [family, study],
-    ]),
-  );
 }

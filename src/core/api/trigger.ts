@@ -142,7 +142,7 @@ export const triggerRoute = route({
       models: body.models ?? [],
       replaceExisting: body.replace_existing ?? false,
       universe: body.universe ?? null,
-      study: body.study || null,
+      study: body.study ?? null,
       changeTerms: body.change_terms ?? null,
       termsOf: body.terms_of || null,
     };

@@ -249,11 +249,10 @@ async function refuseUnlisted(client: Client, names: readonly string[]): Promise
   const listed = known.models.flatMap((own) => (own.configured ? own.signature : []));
   // What is wrong with the name of a run, or with none, the service says.
   const isUnlisted = (name: string) => {
-    const family = parseRun(name)?.family ?? name;
-    const { signature, study = '' } = splitStudy(family) ?? {};
-    const isStudy = ['', ...known.studies].includes(study);
-    const names = [name, family, isStudy ? signature : family];
-    return name !== '' && !names.some((one) => listed.includes(one ?? ''));
+    const { family } = parseRun(name);
+    const { signature = family, study = '' } = splitStudy(family) ?? {};
+    const names = [name, family, ...(['', ...known.studies].includes(study) ? [signature] : [])];
+    return name !== '' && !names.some((one) => listed.includes(one));
   };
   const unlisted = names.find(isUnlisted);
   if (unlisted === undefined) return;

@@ -1,5 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
+import type { JobRun } from './job-queries.ts';
 import { amount, integer, orNull, query, type RowOf, text, reads } from './rows.ts';
 
 /** The completed days of models: which there are, and in which state they closed. */
@@ -105,16 +106,11 @@ export const completedByJob = reads(
      ON own.model = run.value ->> 'model' AND own.date BETWEEN run.value ->> 'startDate' AND ?2
    WHERE own.status = 'active' GROUP BY own.job_id, own.date ORDER BY own.date, own.session_id`,
   { jobId: text, date: text, days: integer },
-  ({ runs, endDate }: { runs: readonly RunStart[]; endDate: CalendarDate }) => [
-    JSON.stringify(runs.map(({ model, startDate }) => ({ model, startDate }))),
+  (runs: readonly Pick<JobRun, 'model' | 'startDate'>[], endDate: CalendarDate) => [
+    JSON.stringify(runs),
     endDate,
   ],
 );
-
-interface RunStart {
-  model: string;
-  startDate: CalendarDate;
-}
 
 const LATER = query(
   `SELECT count(*) AS days, coalesce(min(date), '') AS first FROM trading_sessions

@@ -1,10 +1,29 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { type Money, money } from '#money/money.ts';
 import type { Database, Reader } from './database.ts';
-import { EXCHANGE_COLUMNS, type StoredExchange } from './exchanges.ts';
-import { DIVIDEND_COLUMNS } from './splits-and-dividends.ts';
-import { amount, integer, orNull, query, type RowOf, text } from './rows.ts';
-import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
+import {
+  bars,
+  dividends,
+  exchanges,
+  type RevisedTable,
+  splits,
+} from '#database/schema/price-tables.ts';
+import { STORED_EXCHANGE } from './exchanges.ts';
+import { STORED_DIVIDEND } from './splits-and-dividends.ts';
+import {
+  amount,
+  asColumns,
+  insertRow,
+  millionths,
+  orNull,
+  query,
+  type RowOf,
+  selected,
+  type ShapedRow,
+  type TableShape,
+  text,
+} from './rows.ts';
+import { SPLIT_COLUMNS } from './market-queries.ts';
 
 /**
  * A price used for valuation, adjusted for splits up to the session's date, and the date of its
@@ -25,94 +44,83 @@ interface UsedPrice {
   close: Mark | null;
 }
 
-/**
- * A dividend that a session paid on what it held; `paid` is per share of its series, in 1/1,000,000
- * dollar.
- */
-export type KnownDividend = RowOf<typeof DIVIDENDS>;
+/** A table of what sessions knew of a table of prices, in the order of its key. */
+function evidenceTable<const Shape extends TableShape>(
+  { evidence: table, date, key = [] }: RevisedTable,
+  shape: Shape,
+) {
+  const keys = [date, 'symbol', ...key];
+  return {
+    ...query(
+      `SELECT ${selected(shape)} FROM ${table} WHERE session_id = ? ORDER BY ${keys.join()}`,
+      shape,
+    ),
+    toRows: (rows: readonly ShapedRow<Shape>[]) =>
+      rows.map((row) => {
+        const columns = asColumns(shape, row);
+        const own = Object.keys(columns).filter((name) => keys.includes(name));
+        return { table, columns, name: [table, ...own.map((name) => columns[name])].join(' ') };
+      }),
+  };
+}
+
+const PRICES = evidenceTable(bars, {
+  symbol: text,
+  heldSince: orNull(text),
+  open: orNull(amount),
+  openDate: orNull(text),
+  close: orNull(amount),
+  closeDate: orNull(text),
+});
+const SPLITS = evidenceTable(splits, SPLIT_COLUMNS);
+const DIVIDENDS = evidenceTable(dividends, { ...STORED_DIVIDEND, paid: millionths });
+const EXCHANGES = evidenceTable(exchanges, STORED_EXCHANGE);
 
 /**
- * What a model-day was computed from: the prices of everything it held or traded, its splits and
- * its dividends in order.
+ * What a session knew of what it held, in order: its splits, the dividends that it paid (`paid` is
+ * per share of its series, in 1/1,000,000 dollar) and its exchanges.
  */
-export interface Evidence {
+export interface KnownEvents {
+  splits: readonly RowOf<typeof SPLITS>[];
+  dividends: readonly RowOf<typeof DIVIDENDS>[];
+  exchanges: readonly RowOf<typeof EXCHANGES>[];
+}
+
+/** What a model-day was computed from: also the prices of everything it held or traded. */
+export interface Evidence extends KnownEvents {
   prices: readonly UsedPrice[];
-  splits: readonly Split[];
-  dividends: readonly KnownDividend[];
-  exchanges: readonly StoredExchange[];
+}
+
+/** Evidence as rows of its tables, each with a name that tells it apart in its session. */
+export function evidenceRows({ prices, ...known }: Evidence) {
+  const used = prices.map(({ open, close, ...own }) => ({
+    ...own,
+    ...{ open: open?.price ?? null, openDate: open?.date ?? null },
+    ...{ close: close?.price ?? null, closeDate: close?.date ?? null },
+  }));
+  return [
+    ...PRICES.toRows(used),
+    ...SPLITS.toRows(known.splits),
+    ...DIVIDENDS.toRows(known.dividends),
+    ...EXCHANGES.toRows(known.exchanges),
+  ];
 }
 
 /** Stores the evidence of a session within the transaction that commits it. */
 export function storeEvidence(
   database: Database,
   { sessionId, date }: { sessionId: number; date: CalendarDate },
-  { prices, splits, dividends, exchanges }: Evidence,
+  evidence: Evidence,
 ): void {
-  const insertSplit = database.statement('INSERT INTO session_splits VALUES (?, ?, ?, ?, ?)');
-  for (const { symbol, date: splitDate, numerator, denominator } of splits)
-    insertSplit.run(sessionId, symbol, splitDate, numerator, denominator);
-  const insertDividend = database.statement(
-    'INSERT INTO session_dividends VALUES (?, ?, ?, ?, ?, ?, ?)',
-  );
-  for (const { symbol, exDate, cash, basis, splits: converting, paid } of dividends)
-    insertDividend.run(sessionId, symbol, exDate, cash, basis, converting, paid);
-  const insertExchange = database.statement(
-    'INSERT INTO session_exchanges VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-  );
-  for (const {
-    symbol,
-    date: day,
-    into,
-    cash,
-    numerator,
-    denominator,
-    remains,
-    ...own
-  } of exchanges)
-    insertExchange.run(
-      ...[sessionId, symbol, day, into, cash, numerator, denominator, remains],
-      ...[own.splits, own.intoSplits],
-    );
-  const insertPrice = database.statement(
-    `INSERT INTO session_prices (session_id, symbol, date, held_since, open_e4, open_date, close_e4, close_date)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  for (const { symbol, heldSince, open, close } of prices)
-    insertPrice.run(
-      sessionId,
-      symbol,
-      date,
-      heldSince,
-      open?.price ?? null,
-      open?.date ?? null,
-      close?.price ?? null,
-      close?.date ?? null,
-    );
+  for (const { table, columns } of evidenceRows(evidence)) {
+    const own = { session_id: sessionId, ...(table === bars.evidence && { date }) };
+    insertRow(database, table, { ...own, ...columns });
+  }
 }
-
-const PRICES = query(
-  'SELECT symbol, held_since, open_e4, open_date, close_e4, close_date FROM session_prices WHERE session_id = ?',
-  [text, orNull(text), orNull(amount), orNull(text), orNull(amount), orNull(text)],
-);
-const SPLITS = query(
-  'SELECT symbol, date, numerator, denominator FROM session_splits WHERE session_id = ? ORDER BY date, symbol',
-  SPLIT_COLUMNS,
-);
-const DIVIDENDS = query(
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis, splits, paid_e6 AS paid FROM session_dividends
-   WHERE session_id = ? ORDER BY ex_date, symbol`,
-  { ...DIVIDEND_COLUMNS, splits: text, paid: integer },
-);
-
-const EXCHANGES = query(
-  `SELECT symbol, date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains, splits, into_splits AS intoSplits
-   FROM session_exchanges WHERE session_id = ? ORDER BY date, symbol, into_symbol`,
-  { ...EXCHANGE_COLUMNS, splits: text, intoSplits: text },
-);
 
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(
-    ([symbol, heldSince, open, openDate, close, closeDate]) => ({
+    ({ symbol, heldSince, open, openDate, close, closeDate }) => ({
       symbol,
       heldSince,
       open: toMark(open, openDate),
@@ -138,10 +146,8 @@ function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
  * brought only to take it away counts 0 without one.
  */
 export function closingMarks({ prices, exchanges }: Evidence): ReadonlyMap<string, Money> {
-  const passing = new Set(exchanges.flatMap(({ symbol, into }) => [symbol, into]));
-  return new Map(
-    prices.flatMap(({ symbol, close }) =>
-      close !== null ? [[symbol, close.price]] : passing.has(symbol) ? [[symbol, money(0)]] : [],
-    ),
-  );
+  const passing = exchanges.flatMap(({ symbol, into }) => [symbol, into]);
+  const marks = new Map(passing.map((symbol) => [symbol, money(0)]));
+  for (const { symbol, close } of prices) if (close !== null) marks.set(symbol, close.price);
+  return marks;
 }

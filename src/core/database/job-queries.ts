@@ -10,7 +10,7 @@ import {
 import { asArray, asObject, tryParse } from '#json/json.ts';
 import type { Database, Reader } from './database.ts';
 import { addModelDays, datesOfJob } from './model-days.ts';
-import { flag, integer, oneOf, orNull, query, reads, text, type RowOf } from './rows.ts';
+import { flag, insertRow, integer, oneOf, orNull, query, reads, text, type RowOf } from './rows.ts';
 
 const RUNS = query(
   `SELECT model, start_date AS startDate, family, entry FROM simulation_runs
@@ -47,31 +47,21 @@ export interface NewJob {
 
 /** Inserts a job with its runs and all its model-days, within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
-  database
-    .statement(
-      `INSERT INTO jobs (job_id, status, start_date, end_date, dates, replace_existing, agent_config, universe, study,
-         deployment_mode, created_at)
-       VALUES (?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      job.jobId,
-      job.startDate,
-      job.endDate,
-      JSON.stringify(job.dates),
-      job.replaceExisting ? 1 : 0,
-      JSON.stringify(job.agentConfig),
-      job.universe ?? null,
-      job.study ?? null,
-      job.deploymentMode,
-      job.createdAt,
-    );
-  const insertRun = database.statement(
-    `INSERT INTO simulation_runs (job_id, model, model_index, start_date, created_at, entry, family)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  );
-  job.runs.forEach(({ model, startDate, entry, family }, index) =>
-    insertRun.run(job.jobId, model, index, startDate, job.createdAt, entry, family),
-  );
+  const own = { job_id: job.jobId, created_at: job.createdAt };
+  insertRow(database, 'jobs', {
+    ...own,
+    status: 'pending',
+    ...{ start_date: job.startDate, end_date: job.endDate, dates: JSON.stringify(job.dates) },
+    replace_existing: Number(job.replaceExisting),
+    agent_config: JSON.stringify(job.agentConfig),
+    universe: job.universe ?? null,
+    study: job.study ?? null,
+    deployment_mode: job.deploymentMode,
+  });
+  for (const [index, { startDate, model, entry, family }] of job.runs.entries()) {
+    const place = { model_index: index, start_date: startDate };
+    insertRow(database, 'simulation_runs', { ...own, ...place, model, entry, family });
+  }
   addModelDays(database, job.jobId);
   addWarnings(database, job.jobId, job.warnings);
 }
@@ -286,11 +276,8 @@ export function rememberTrigger(
   key: string,
   { jobId, requestHash, answer }: RememberedTrigger,
 ): void {
-  database
-    .statement(
-      'INSERT INTO idempotency_keys (key, job_id, request_hash, answer) VALUES (?, ?, ?, ?)',
-    )
-    .run(key, jobId, requestHash, answer);
+  const values = { key, job_id: jobId, request_hash: requestHash, answer };
+  insertRow(database, 'idempotency_keys', values);
 }
 
 /**

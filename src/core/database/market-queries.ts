@@ -1,9 +1,19 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import type { Database } from './database.ts';
-import { barsAt, type PricesAt, splitsAt } from './price-writes.ts';
+import { barsAt, inWindow, type PricesAt, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import { integer, orNull, query, reads, real, text, type RowOf, type ShapedRow } from './rows.ts';
+import {
+  flag,
+  integer,
+  orNull,
+  query,
+  reads,
+  real,
+  selected,
+  text,
+  type ShapedRow,
+} from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -92,6 +102,7 @@ export const symbolsWithoutBars = reads(
  */
 
 const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
+const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 
 /**
  * Written as look-ups of single rows, so that the revisions are searched too, and never read as a
@@ -103,8 +114,15 @@ const QUOTES = query(
        WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
      FROM json_each(?1))
    SELECT symbol, (SELECT open FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
-     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose FROM named`,
-  { symbol: text, open: orNull(real), previousDate: orNull(text), previousClose: orNull(real) },
+     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
+     (SELECT ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
+  {
+    symbol: text,
+    open: orNull(real),
+    previousDate: orNull(text),
+    previousClose: orNull(real),
+    isAdjusted: orNull(flag),
+  },
 );
 
 /**
@@ -123,64 +141,53 @@ const BAR = { symbol: text, ...BAR_COLUMNS };
 
 export type MarketBar = ShapedRow<typeof BAR>;
 
-const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
 const CLAMPED_BAR = `
   SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
   FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
 const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
 
-const BAR_ON = query(`${CLAMPED_BAR} AND date = ?3`, BAR);
-
 /**
  * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
  * unknown.
  */
-export function barOn(
-  { reader, write }: PricesAt,
-  sessionDate: CalendarDate,
-  { symbol, date }: { symbol: string; date: CalendarDate },
-): MarketBar | undefined {
-  return BAR_ON.get(reader, sessionDate, symbol, date, write);
-}
-
-const LAST_BARS = query(`${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`, BAR);
-
-/** The last `count` bars up to the session date (of that date only the open), oldest first. */
-export function lastBars(
-  { reader, write }: PricesAt,
-  sessionDate: CalendarDate,
-  { symbol, count }: { symbol: string; count: number },
-): MarketBar[] {
-  return LAST_BARS.all(reader, sessionDate, symbol, count, write).reverse();
-}
-
-const LAST_BAR_BEFORE = query(
-  `${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
+export const barOn = readsAt(
+  'get',
+  `${CLAMPED_BAR} AND date = ?3`,
   BAR,
+  (sessionDate: CalendarDate, { symbol, date }: { symbol: string; date: CalendarDate }) => [
+    sessionDate,
+    symbol,
+    date,
+  ],
 );
 
-/** The last bar of a symbol before a date, used when nothing newer is known. */
-export function lastBarBefore(
-  { reader, write }: PricesAt,
-  date: CalendarDate,
-  symbol: string,
-): MarketBar | undefined {
-  return LAST_BAR_BEFORE.get(reader, symbol, date, write);
-}
+/** The last `count` bars up to the session date (of that date only the open), newest first. */
+export const lastBars = readsAt(
+  'all',
+  `${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`,
+  BAR,
+  (sessionDate: CalendarDate, { symbol, count }: { symbol: string; count: number }) => [
+    sessionDate,
+    symbol,
+    count,
+  ],
+);
 
-const CLOSING_BAR = query(`${WHOLE_BAR} AND date = ?2`, BAR);
+const ofDate = (date: CalendarDate, symbol: string) => [symbol, date];
+
+/** The last bar of a symbol before a date, used when nothing newer is known. */
+export const lastBarBefore = readsAt(
+  'get',
+  `${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
+  BAR,
+  ofDate,
+);
 
 /**
  * The bar of the session date with its close: for marking records in the parent, never for a model.
  */
-export function closingBar(
-  { reader, write }: PricesAt,
-  sessionDate: CalendarDate,
-  symbol: string,
-): MarketBar | undefined {
-  return CLOSING_BAR.get(reader, symbol, sessionDate, write);
-}
+export const closingBar = readsAt('get', `${WHOLE_BAR} AND date = ?2`, BAR, ofDate);
 
 export const SPLIT_COLUMNS = {
   symbol: text,
@@ -189,24 +196,18 @@ export const SPLIT_COLUMNS = {
   denominator: integer,
 };
 
-const SPLITS = query(
-  `SELECT symbol, date, numerator, denominator FROM ${splitsAt('?4')} AS split
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
-     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
-   ORDER BY date, symbol`,
-  SPLIT_COLUMNS,
-);
-
-export type Split = RowOf<typeof SPLITS>;
-
 /**
  * The splits of some symbols after one date up to another, in order, without those of series free
  * of split jumps.
  */
-export function splitsBetween(
-  { reader, write }: PricesAt,
-  symbols: readonly string[],
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): Split[] {
-  return SPLITS.all(reader, symbols, after, upTo, write);
-}
+export const splitsBetween = readsAt(
+  'all',
+  `SELECT ${selected(SPLIT_COLUMNS)} FROM ${splitsAt('?4')} AS split
+   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
+     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
+   ORDER BY date, symbol`,
+  SPLIT_COLUMNS,
+  inWindow,
+);
+
+export type Split = ShapedRow<typeof SPLIT_COLUMNS>;

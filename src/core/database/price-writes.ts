@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
-import { integer, query, reads } from './rows.ts';
+import { integer, type Parameter, query, type QueryWay, reads, type RowShape } from './rows.ts';
 import {
   bars,
   dividends,
@@ -24,6 +24,25 @@ export interface PricesAt {
 export function latestPrices(reader: Reader): PricesAt {
   return { reader, write: null };
 }
+
+/** `reads` of prices as they were: the write is the last parameter of the statement. */
+export function readsAt<
+  Way extends QueryWay,
+  const Columns extends RowShape,
+  Own extends unknown[],
+>(way: Way, sql: string, shape: Columns, parameters: (...own: Own) => readonly Parameter[]) {
+  const read = reads(way, sql, shape, (write: number | null, ...own: Own) => [
+    ...parameters(...own),
+    write,
+  ]);
+  return ({ reader, write }: PricesAt, ...own: Own) => read(reader, write, ...own);
+}
+
+/** The parameters of what happens to some symbols after one date up to another. */
+export const inWindow = (
+  symbols: readonly string[],
+  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
+) => [symbols, after, upTo];
 
 const NEXT = query('UPDATE price_writes SET number = number + 1 RETURNING number', [integer]);
 
@@ -90,6 +109,18 @@ export const barsAt = rowsAt(bars);
 export const splitsAt = rowsAt(splits);
 export const dividendsAt = rowsAt(dividends);
 export const exchangesAt = rowsAt(exchanges);
+
+/**
+ * SQL: stores a row with its source and the number of its write, if it is new or one of its values
+ * is. `alsoSet` is said of another value.
+ */
+export function upsertSql({ name, date, key = [], values }: RevisedTable, alsoSet = ''): string {
+  const keys = ['symbol', date, ...key];
+  const set = [...values, 'source', 'written'];
+  return `INSERT INTO ${name} (${[...keys, ...set].join()}) VALUES (${[...keys, ...set].fill('?').join()})
+    ON CONFLICT (${keys.join()}) DO UPDATE SET ${set.map((column) => `${column} = excluded.${column}`).join()} ${alsoSet}
+    WHERE ${values.map((column) => `${column} IS NOT excluded.${column}`).join(' OR ')}`;
+}
 
 const overwrittenSql = ({ name, revisions, date, key = ['symbol'] }: RevisedTable) => {
   const versions = (table: string) =>

@@ -2,16 +2,19 @@ import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Database, Reader } from './database.ts';
 import {
   flag,
+  insertRow,
   integer,
   orNull,
   query,
   reads,
   real,
+  selected,
   text,
   type RowOf,
   type ShapedRow,
 } from './rows.ts';
 import { nextWrite } from './price-writes.ts';
+import type { RevisedTable } from '#database/schema/price-tables.ts';
 import {
   adjustedSourcesInSql,
   closedSourcesInSql,
@@ -19,7 +22,7 @@ import {
 } from '#database/schema/price-conditions.ts';
 
 const COVERAGE = { symbol: text, startDate: text, endDate: text };
-const COVERED = 'SELECT symbol, start_date AS startDate, end_date AS endDate';
+const COVERED = `SELECT ${selected(COVERAGE)}`;
 
 /** A span in which something of a symbol is known, both ends included. */
 export type Coverage = ShapedRow<typeof COVERAGE>;
@@ -42,6 +45,29 @@ export function spanWithout(
     const end = next === undefined ? endDate : addDays(next, -1);
     return start <= end ? [{ symbol, startDate: start, endDate: end }] : [];
   });
+}
+
+/**
+ * Removes the rows within some spans that a list does not name, by symbol and date; of one source,
+ * if that is given. Returns how many.
+ */
+export function removeUnnamed(
+  database: Database,
+  { name, date }: RevisedTable,
+  {
+    spans,
+    named,
+    source = null,
+  }: { spans: readonly Coverage[]; named: Iterable<string>; source?: string | null },
+): number {
+  const remove = database.statement(
+    `DELETE FROM ${name} WHERE symbol = ?1 AND ${date} BETWEEN ?2 AND ?3 AND source = coalesce(?4, source)
+       AND symbol || ' ' || ${date} NOT IN (SELECT value FROM json_each(?5))`,
+  );
+  const list = JSON.stringify([...named]);
+  return spans.reduce((removed, { symbol, startDate, endDate }) => {
+    return removed + Number(remove.run(symbol, startDate, endDate, source, list).changes);
+  }, 0);
 }
 
 /** What is known from where, by symbol: the tables of spans have the same columns. */
@@ -70,11 +96,8 @@ function spanTable(table: string) {
       const adjacent = deleteAdjacentSpans.all(database, symbol, source, startDate, endDate);
       const start = adjacent.reduce((least, [first]) => (first < least ? first : least), startDate);
       const end = adjacent.reduce((most, [, last]) => (last > most ? last : most), endDate);
-      database
-        .statement(
-          `INSERT INTO ${table} (symbol, source, start_date, end_date, recorded_at) VALUES (?, ?, ?, ?, ?)`,
-        )
-        .run(symbol, source, start, end, recordedAt);
+      const span = { symbol, source, start_date: start, end_date: end, recorded_at: recordedAt };
+      insertRow(database, table, span);
     },
     /** The spans of some symbols between two dates, from any source, by symbol and start. */
     between: (reader: Reader, symbols: readonly string[], { from, to }: DateSpan): Coverage[] =>

@@ -12,16 +12,17 @@ import {
   query,
   reads,
   real,
+  selected,
   text,
   type RowOf,
   type ShapedRow,
 } from './rows.ts';
-import { countActiveDays, type FeedFilters, modelsWithSessions } from './session-filters.ts';
+import { countActiveDays, type SessionFilters, modelsWithSessions } from './session-filters.ts';
 
 /** What the replay reads of a model-day: its record, and the terms on which it ran. */
 
 /** The model-days to replay: all of them, or those of one job, some models, or both. */
-export type ReplayFilters = Pick<FeedFilters, 'jobId' | 'models'>;
+export type ReplayFilters = Pick<SessionFilters, 'jobId' | 'models'>;
 
 /** How many models have active model-days, and how many of these there are. */
 export function countActive(
@@ -87,8 +88,7 @@ export const committedSessionsOn = reads(
   (date: CalendarDate, { jobId, models }: ReplayFilters) => [date, jobId ?? null, models ?? null],
 );
 
-/** In the order in which a position is stored. */
-const POSITION = {
+export const POSITION = {
   actionId: integer,
   actionType: oneOf(actionTypes),
   symbol: orNull(text),
@@ -101,12 +101,9 @@ const POSITION = {
 };
 
 type StoredPosition = ShapedRow<typeof POSITION>;
-export const POSITION_FIELDS = Object.keys(POSITION) as (keyof StoredPosition)[];
 
 const RECORDS = query(
-  `SELECT action_id AS actionId, action_type AS actionType, symbol, amount, price_e4 AS price, cash_e4 AS cash,
-     portfolio_value_e4 AS portfolioValue, daily_profit_e4 AS dailyProfit, daily_return_pct AS dailyReturnPct
-   FROM positions WHERE session_id = ? ORDER BY action_id`,
+  `SELECT ${selected(POSITION)} FROM positions WHERE session_id = ? ORDER BY action_id`,
   POSITION,
 );
 
@@ -127,27 +124,28 @@ export function ledgerRecords(reader: Reader, sessionId: number): LedgerRecord[]
   }));
 }
 
+const MESSAGE = {
+  messageIndex: integer,
+  role: oneOf(messageRoles),
+  content: text,
+  toolName: orNull(text),
+  toolInput: orNull(text),
+  /** The tool calls of an assistant's message, as JSON. */
+  toolCalls: orNull(text),
+  /** The fields its provider wants sent back with it, as JSON. */
+  carried: orNull(text),
+  fault: orNull(oneOf(answerFaults)),
+  timestamp: text,
+};
+
 /** A message of a reasoning log, with the time when it was written. */
 export type StoredMessage = RowOf<typeof sessionMessages>;
 
 /** The messages of a session, in order. */
 export const sessionMessages = reads(
   'all',
-  `SELECT message_index AS messageIndex, role, content, tool_name AS toolName, tool_input AS toolInput, tool_calls AS toolCalls,
-     carried, fault, timestamp FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
-  {
-    messageIndex: integer,
-    role: oneOf(messageRoles),
-    content: text,
-    toolName: orNull(text),
-    toolInput: orNull(text),
-    /** The tool calls of an assistant's message, as JSON. */
-    toolCalls: orNull(text),
-    /** The fields its provider wants sent back with it, as JSON. */
-    carried: orNull(text),
-    fault: orNull(oneOf(answerFaults)),
-    timestamp: text,
-  },
+  `SELECT ${selected(MESSAGE)} FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  MESSAGE,
   (sessionId: number) => [sessionId],
 );
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SQLInputValue } from 'node:sqlite';
+import type { SQLInputValue, StatementResultingChanges } from 'node:sqlite';
 import type { Money } from '#money/money.ts';
 import type { Reader } from './database.ts';
 
@@ -7,6 +7,8 @@ import type { Reader } from './database.ts';
 export interface ColumnType<Value> {
   readonly type: 'text' | 'integer' | 'real';
   readonly isNullable: boolean;
+  /** How the name of its column ends, after that of its property. */
+  readonly suffix?: string;
   /** The possible values, where they are few. */
   readonly values?: readonly unknown[];
   /** For the type checker; never set. */
@@ -17,7 +19,9 @@ export const text: ColumnType<string> = { type: 'text', isNullable: false };
 export const integer: ColumnType<number> = { type: 'integer', isNullable: false };
 export const real: ColumnType<number> = { type: 'real', isNullable: false };
 /** A column that ends in `_e4`. */
-export const amount: ColumnType<Money> = { type: 'integer', isNullable: false };
+export const amount: ColumnType<Money> = { ...integer, suffix: '_e4' } as ColumnType<Money>;
+/** In 1/1,000,000 dollar; a column that ends in `_e6`. */
+export const millionths: ColumnType<number> = { ...integer, suffix: '_e6' };
 /** SQLite's truth values. */
 export const flag: ColumnType<0 | 1> = { type: 'integer', isNullable: false, values: [0, 1] };
 
@@ -33,15 +37,52 @@ export function orNull<Value>(column: ColumnType<Value>): ColumnType<Value | nul
  * The columns of a query: by name, or in order where rows are arrays, which takes a third less
  * time.
  */
-type RowShape = Readonly<Record<string, ColumnType<unknown>>> | readonly ColumnType<unknown>[];
+export type RowShape = TableShape | readonly ColumnType<unknown>[];
+export type TableShape = Readonly<Record<string, ColumnType<unknown>>>;
 
-/** A row as JavaScript sees it. */
+/** The names of the columns of a table, by the properties of a row; `actionType` is of `action_type`. */
+function columnNames(shape: TableShape): [property: string, column: string][] {
+  return Object.entries(shape).map(([property, { suffix = '' }]) => [
+    property,
+    property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) + suffix,
+  ]);
+}
+
+/** SQL: the columns of a table for rows of a shape. */
+export function selected(shape: TableShape): string {
+  const names = columnNames(shape);
+  return names.map(([property, column]) => `${column} AS "${property}"`).join(', ');
+}
+
+/** A row of a shape as the columns of its table. */
+export function asColumns<Shape extends TableShape>(
+  shape: Shape,
+  row: ShapedRow<Shape>,
+): Record<string, SQLInputValue> {
+  const names = columnNames(shape);
+  return Object.fromEntries(
+    names.map(([property, column]) => [column, row[property] as SQLInputValue]),
+  );
+}
+
+/** Inserts a row into a table, by the names of its columns. */
+export function insertRow(
+  database: Reader,
+  table: string,
+  columns: Readonly<Record<string, SQLInputValue>>,
+): StatementResultingChanges {
+  const names = Object.keys(columns);
+  const sql = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map(() => '?').join()})`;
+  return database.statement(sql).run(...Object.values(columns));
+}
+
+/** A row as JavaScript sees it. */ /** A row as JavaScript sees it. */
 export type ShapedRow<Columns extends RowShape> = {
   -readonly [Name in keyof Columns]: Columns[Name] extends ColumnType<infer Value> ? Value : never;
 };
 
 /** What a parameter takes; a list is bound as a JSON array, which `json_each` reads. */
-type Parameter = SQLInputValue | readonly (string | number)[];
+export type Parameter = SQLInputValue | readonly (string | number)[];
 
 const bind = (values: readonly Parameter[]) =>
   values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value)) as SQLInputValue[];
@@ -64,6 +105,9 @@ interface Returned<Row> {
   /** The value of a query that always returns one. */
   cell: Cell<Row>;
 }
+
+/** How a query is asked. */
+export type QueryWay = keyof Returned<unknown>;
 
 type Ways<Row> = {
   [Way in keyof Returned<Row>]: (reader: Reader, ...values: Parameter[]) => Returned<Row>[Way];
@@ -135,7 +179,7 @@ export function query<const Columns extends RowShape>(
  * `parameters` makes those of the statement from the function's own.
  */
 export function reads<
-  Way extends keyof Returned<unknown>,
+  Way extends QueryWay,
   const Columns extends RowShape,
   Own extends unknown[] = [],
 >(

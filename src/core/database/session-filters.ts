@@ -16,12 +16,9 @@ export interface JobWindow extends DateWindow {
 }
 
 /** Which model-days a response covers; an absent filter matches everything. */
-export interface SessionFilters extends JobWindow {
+export interface SessionFilters extends Omit<JobWindow, 'study'> {
+  /** One of the models; it has an index. */
   model?: string | undefined;
-}
-
-/** Which model-days a feed of decisions or a search covers; an absent filter matches everything. */
-export interface FeedFilters extends JobWindow {
   models?: readonly string[] | undefined;
 }
 
@@ -36,13 +33,10 @@ export function dateBounds({
   return [startDate, endDate];
 }
 
-/** SQL: whether a session, `own`, is of the study in ?3; null is any. */
-const IN_STUDY = `(?3 IS NULL OR own.job_id IN (SELECT job_id FROM jobs WHERE coalesce(study, '') = ?3))`;
-
 /**
  * A query over sessions, `own`, by date and model: one statement for each combination of the
  * filters of model and job, each with an index that has this order. `declare` takes what follows
- * FROM, which ends in a WHERE clause and takes the dates as ?1 and ?2, the study as ?3; and the terms of its ORDER
+ * FROM, which ends in a WHERE clause and takes the dates as ?1 and ?2, the models as ?3; and the terms of its ORDER
  * BY.
  */
 export function overSessions<Row>(
@@ -51,14 +45,15 @@ export function overSessions<Row>(
   const statement = (index: string, condition: string) =>
     declare(
       (joined = '') =>
-        `trading_sessions AS own INDEXED BY ${index} ${joined} WHERE own.date BETWEEN ?1 AND ?2 AND ${IN_STUDY} ${condition}`,
+        `trading_sessions AS own INDEXED BY ${index} ${joined} WHERE own.date BETWEEN ?1 AND ?2
+         AND (?3 IS NULL OR own.model IN (SELECT value FROM json_each(?3))) ${condition}`,
       'own.date, own.model, own.session_id',
     );
   const all = statement('sessions_in_answer_order', '');
   const byModel = statement('sessions_by_model', 'AND own.model = ?4');
   const ofJob = statement('sessions_by_job', 'AND own.job_id = ?4');
   const byModelAndJob = statement('sessions_by_model', 'AND own.model = ?4 AND own.job_id = ?5');
-  return (reader, { jobId, model, study, ...window }) => {
+  return (reader, { jobId, model, models, ...window }) => {
     const read =
       model === undefined
         ? jobId === undefined
@@ -68,7 +63,7 @@ export function overSessions<Row>(
           ? byModel
           : byModelAndJob;
     const values = [model, jobId].filter((value) => value !== undefined);
-    return read.iterate(reader, ...dateBounds(window), study ?? null, ...values);
+    return read.iterate(reader, ...dateBounds(window), models ?? null, ...values);
   };
 }
 

@@ -7,8 +7,8 @@ import { type DecisionRow, storeDecisions } from './decisions.ts';
 import { type CountedDocuments, storeShown } from './document-queries.ts';
 import { type Evidence, closingMarks, storeEvidence } from './evidence.ts';
 import { indexMessages, newestRow } from './log-words.ts';
-import { sessionMessages, type LedgerRecord, POSITION_FIELDS } from './replay-queries.ts';
-import { integer, orNull, query, type RowOf, text } from './rows.ts';
+import { sessionMessages, type LedgerRecord, POSITION } from './replay-queries.ts';
+import { asColumns, insertRow, integer, orNull, query, type RowOf, text } from './rows.ts';
 
 /** One model on one date of one job. */
 export interface ModelDay {
@@ -66,21 +66,12 @@ export function insertSession(
       `UPDATE job_details SET status = 'running', started_at = ? WHERE job_id = ? AND date = ? AND model = ?`,
     )
     .run(startedAt, jobId, date, model);
-  const inserted = database
-    .statement(
-      `INSERT INTO trading_sessions (job_id, date, model, started_from_session_id, initial_cash_e4, pays_dividends, morning_write,
-         started_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    )
-    .run(
-      jobId,
-      date,
-      model,
-      startedFrom,
-      startedFrom === null ? initialCash : null,
-      Number(paysDividends),
-      morningWrite,
-      startedAt,
-    );
+  const inserted = insertRow(database, 'trading_sessions', {
+    ...{ job_id: jobId, date, model, started_from_session_id: startedFrom },
+    initial_cash_e4: startedFrom === null ? initialCash : null,
+    pays_dividends: Number(paysDividends),
+    ...{ morning_write: morningWrite, started_at: startedAt },
+  });
   return Number(inserted.lastInsertRowid);
 }
 
@@ -308,18 +299,10 @@ function insertPositions(
   sessionId: number,
   positions: readonly LedgerRecord[],
 ): void {
-  const insert = database.statement(
-    `INSERT INTO positions (session_id, action_id, action_type, symbol, amount, price_e4, cash_e4, portfolio_value_e4,
-       daily_profit_e4, daily_return_pct)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
   for (const position of positions)
-    insert.run(sessionId, ...POSITION_FIELDS.map((name) => position[name]));
-  const insertHolding = database.statement(
-    'INSERT INTO holdings (session_id, symbol, quantity) VALUES (?, ?, ?)',
-  );
+    insertRow(database, 'positions', { session_id: sessionId, ...asColumns(POSITION, position) });
   for (const [symbol, quantity] of positions.at(-1)?.holdings ?? [])
-    insertHolding.run(sessionId, symbol, quantity);
+    insertRow(database, 'holdings', { session_id: sessionId, symbol, quantity });
 }
 
 const RUNNING = query(

@@ -1,23 +1,25 @@
-import type { CalendarDate, DateSpan } from '#time/calendar.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import {
   adjustedSourcesInSql,
   hasBarsSql,
   type Meaning,
   priceMeaning,
   sourcesWithDividendsInSql,
-  splitsSince,
+  splitsOfDividend,
 } from '#database/schema/price-conditions.ts';
-import type { Database, Reader } from './database.ts';
-import { integer, oneOf, query, reads, real, text, type RowOf } from './rows.ts';
-import { type Coverage, dividendSpans, splitSpans, type Stamp } from './prices.ts';
+import { dividends as dividendTable, splits as splitTable } from '#database/schema/price-tables.ts';
+import type { Database } from './database.ts';
+import { millionths, oneOf, query, reads, real, selected, text, type RowOf } from './rows.ts';
+import { type Coverage, dividendSpans, removeUnnamed, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
 import {
   barsAt,
   dividendsAt,
+  inWindow,
   nextWrite,
-  type PricesAt,
-  latestPrices,
+  readsAt,
   splitsAt,
+  upsertSql,
 } from './price-writes.ts';
 
 /**
@@ -46,16 +48,15 @@ export interface DividendList {
 export const DIVIDEND_COLUMNS = {
   symbol: text,
   exDate: text,
-  cash: integer, // as its source tells it
+  cash: millionths, // as its source tells it
   basis: oneOf(dividendBases),
 };
 
-const UPSERT_DIVIDEND = `
-  INSERT INTO dividends (symbol, ex_date, cash_e6, basis, source, written) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, ex_date) DO UPDATE SET cash_e6 = excluded.cash_e6, basis = excluded.basis, source = excluded.source,
-    written = excluded.written, confirmed = FALSE
-  WHERE cash_e6 <> excluded.cash_e6 OR basis <> excluded.basis`;
-/** Without a revision, because no model-day reads it. */
+/** With the splits that convert it to the shares of its series. */
+export const STORED_DIVIDEND = { ...DIVIDEND_COLUMNS, splits: text };
+
+const UPSERT_DIVIDEND = upsertSql(dividendTable, ', confirmed = FALSE');
+/** Without a revision, because no model-day reads it; null leaves it. */
 const CONFIRM_DIVIDEND =
   'UPDATE dividends SET confirmed = ?3 WHERE symbol = ?1 AND ex_date = ?2 AND confirmed <> ?3';
 
@@ -74,63 +75,42 @@ export function storeDividends(
     const key = `${dividend.symbol} ${dividend.exDate}`;
     sums.set(key, { ...dividend, cash: dividend.cash + (sums.get(key)?.cash ?? 0) });
   }
-  let changed = 0;
-  const remove = database.statement('DELETE FROM dividends WHERE symbol = ? AND ex_date = ?');
-  for (const span of spans)
-    for (const [exDate] of EX_DATES.all(database, span.symbol, span.startDate, span.endDate))
-      if (!sums.has(`${span.symbol} ${exDate}`))
-        changed += Number(remove.run(span.symbol, exDate).changes);
+  let changed = removeUnnamed(database, dividendTable, { spans, named: sums.keys() });
   const upsert = database.statement(UPSERT_DIVIDEND);
   const number = nextWrite(database);
   const confirm = database.statement(CONFIRM_DIVIDEND);
   for (const { symbol, exDate, cash, confirmed = null } of sums.values()) {
-    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number);
-    const settled = confirmed === null ? 0 : confirm.run(symbol, exDate, confirmed).changes;
-    changed += Number(Number(stored.changes) + Number(settled) > 0);
+    const stored = upsert.run(symbol, exDate, cash, basis, stamp.source, number).changes;
+    const settled = confirm.run(symbol, exDate, confirmed).changes;
+    changed += stored || settled ? 1 : 0;
   }
   for (const span of spans) dividendSpans.add(database, span, stamp);
   return changed;
 }
 
-const EX_DATES = query(
-  'SELECT ex_date FROM dividends WHERE symbol = ?1 AND ex_date BETWEEN ?2 AND ?3',
-  [text],
-);
-
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
 const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
 
-/** Looks through the bars of each symbol once, not once for each of its dividends. */
-const DIVIDENDS = query(
+/**
+ * The dividends of some symbols after one date up to another, in order, without those that prices
+ * contain. Looks through the bars of each symbol once, not once for each of its dividends.
+ */
+export const dividendsBetween = readsAt(
+  'all',
   `WITH due AS MATERIALIZED (
      SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
    series AS MATERIALIZED (
      SELECT symbol, ${payerHas(adjustedSourcesInSql)} AS adjusted
      FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${payerHas(sourcesWithDividendsInSql)})
-   SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis,
-     CASE WHEN (basis = 'split_adjusted') <> adjusted THEN ${splitsSince(splitsAt('?4'))} ELSE '' END AS splits
+   SELECT ${selected(DIVIDEND_COLUMNS)}, ${splitsOfDividend('adjusted', splitsAt('?4'))} AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
-  {
-    ...DIVIDEND_COLUMNS,
-    splits: text, // those that convert it to the shares of its series, as '2024-06-10 10:1, 2025-01-02 2:1'
-  },
+  STORED_DIVIDEND,
+  inWindow,
 );
 
 /** A dividend as stored. */
-export type StoredDividend = RowOf<typeof DIVIDENDS>;
-
-/**
- * The dividends of some symbols after one date up to another, in order, without those that prices
- * contain.
- */
-export function dividendsBetween(
-  { reader, write }: PricesAt,
-  symbols: readonly string[],
-  { after, upTo }: { after: CalendarDate; upTo: CalendarDate },
-): StoredDividend[] {
-  return DIVIDENDS.all(reader, symbols, after, upTo, write);
-}
+export type StoredDividend = RowOf<typeof dividendsBetween>;
 
 /**
  * The spans between two dates for which the dividends of some symbols are known, from any source.
@@ -139,44 +119,15 @@ export const dividendCoverage = dividendSpans.between;
 
 /** A longer time between two closes says little about a split between them. */
 export const MAX_NIGHT_DAYS = 14;
-/** Of a dividend that is not confirmed and that no exchange explains. */
-const CLOSE_BEFORE = query(
-  `SELECT date AS closeDate, coalesce(close, 0) AS close FROM price_data
-   WHERE symbol = ?1 AND date < ?2 AND date >= date(?2, '-${MAX_NIGHT_DAYS} days') AND price_data.close IS NOT NULL
-     AND EXISTS (SELECT 1 FROM dividends AS own WHERE own.symbol = ?1 AND ex_date = ?2 AND NOT confirmed
-       AND (?3 IS NULL OR price_data.written > ?3 OR own.written > ?3))
-     AND NOT EXISTS (SELECT 1 FROM exchanges AS exchange
-       WHERE exchange.symbol = ?1 AND exchange.date > price_data.date AND exchange.date <= ?2)
-   ORDER BY date DESC LIMIT 1`,
-  { closeDate: text, close: real },
-);
-
-/**
- * The unsettled dividends of some symbols after one date up to another, each with the close before
- * its ex-date, where one of the two is new or was changed since a write, if that is given; without
- * those of which the close is not known.
- */
-export function dividendsSince(
-  reader: Reader,
-  symbols: readonly string[],
-  { from: after, to: upTo }: DateSpan = { from: '', to: '9999-12-31' },
-  write: number | null = null,
-) {
-  return dividendsBetween(latestPrices(reader), symbols, { after, upTo }).flatMap((dividend) => {
-    const before = CLOSE_BEFORE.get(reader, dividend.symbol, dividend.exDate, write);
-    return before === undefined ? [] : [{ ...dividend, ...before }];
-  });
-}
-
 /** The closes around each split, but for prices that are raw because they were requested so. */
 const NIGHTS = query(
   `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,
      after.date AS nextDate, coalesce(after.close, 0) AS nextClose, after.source
    FROM stock_splits AS split
-   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (SELECT max(date) FROM price_data
-     WHERE price_data.symbol = split.symbol AND price_data.date < split.date AND close IS NOT NULL)
-   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (SELECT min(date) FROM price_data
-     WHERE price_data.symbol = split.symbol AND price_data.date >= split.date AND close IS NOT NULL)
+   JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (
+     SELECT max(date) FROM price_data WHERE symbol = split.symbol AND date < split.date AND close IS NOT NULL)
+   JOIN price_data AS after ON after.symbol = split.symbol AND after.date = (
+     SELECT min(date) FROM price_data WHERE symbol = split.symbol AND date >= split.date AND close IS NOT NULL)
    WHERE split.symbol IN (SELECT value FROM json_each(?1)) AND before.source <> 'synthetic' AND after.source NOT IN ('synthetic', 'massive')
      AND julianday(after.date) - julianday(before.date) <= ${MAX_NIGHT_DAYS}
    ORDER BY split.symbol, split.date`,
@@ -239,7 +190,7 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
 /** The stored splits of a symbol, whatever its series. */
 export const storedSplits = reads(
   'all',
-  'SELECT symbol, date, numerator, denominator FROM stock_splits WHERE symbol = ? ORDER BY date',
+  `SELECT ${selected(SPLIT_COLUMNS)} FROM stock_splits WHERE symbol = ? ORDER BY date`,
   SPLIT_COLUMNS,
   (symbol: string) => [symbol],
 );
@@ -247,7 +198,7 @@ export const storedSplits = reads(
 /** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
 export const listDividends = reads(
   'all',
-  `SELECT symbol, ex_date AS exDate, cash_e6 AS cash, basis FROM dividends
+  `SELECT ${selected(DIVIDEND_COLUMNS)} FROM dividends
    WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
   DIVIDEND_COLUMNS,
   (symbols: readonly string[]) => [symbols],
@@ -261,11 +212,7 @@ export const confirmedDividends = reads(
   (symbol: string) => [symbol],
 );
 
-const UPSERT_SPLIT = `
-  INSERT INTO stock_splits (symbol, date, numerator, denominator, source, written) VALUES (?, ?, ?, ?, ?, ?)
-  ON CONFLICT (symbol, date) DO UPDATE SET numerator = excluded.numerator, denominator = excluded.denominator,
-    source = excluded.source, written = excluded.written
-  WHERE numerator <> excluded.numerator OR denominator <> excluded.denominator`;
+const UPSERT_SPLIT = upsertSql(splitTable);
 
 /**
  * Stores a provider's splits of a symbol, and the date through which they are known, within the
@@ -288,10 +235,6 @@ export function storeSplits(
 }
 
 const REMOVE_SPLIT = 'DELETE FROM stock_splits WHERE symbol = ? AND date = ?';
-const SPLIT_DATES = query(
-  'SELECT date FROM stock_splits WHERE symbol = ?1 AND source = ?2 AND date BETWEEN ?3 AND ?4',
-  [text],
-);
 
 /**
  * Stores the splits that a provider names for some spans, within the caller's transaction. Within
@@ -307,11 +250,8 @@ export function storeSplitSpans(
   }: { splits: readonly Split[]; spans: readonly Coverage[]; knownThrough: CalendarDate },
   stamp: Stamp,
 ): void {
-  const named = new Set(splits.map(({ symbol, date }) => `${symbol} ${date}`));
-  const remove = database.statement(REMOVE_SPLIT);
-  for (const { symbol, startDate, endDate } of spans)
-    for (const [date] of SPLIT_DATES.all(database, symbol, stamp.source, startDate, endDate))
-      if (!named.has(`${symbol} ${date}`)) remove.run(symbol, date);
+  const named = splits.map(({ symbol, date }) => `${symbol} ${date}`);
+  removeUnnamed(database, splitTable, { spans, named, source: stamp.source });
   upsert(database, splits, stamp);
   for (const { symbol, startDate, endDate } of spans) {
     const last = endDate < knownThrough ? endDate : knownThrough;
@@ -333,55 +273,6 @@ function upsert(database: Database, splits: readonly Split[], stamp: Stamp): voi
     }
   }
 }
-
-/** Raw prices that open this far below or above the previous close look like a split. */
-const JUMP_RATIO = 0.3;
-/** An open at a limit of 30 % is rounded to a cent. */
-const HALF_CENT = 0.005;
-
-/**
- * An unexplained overnight jump of raw prices, into the open of a date. It may be a split that the
- * prices do not know: the ledger then takes it for a gain or a loss.
- */
-export type Jump = RowOf<typeof unexplainedJumps>;
-
-/**
- * The jumps of some symbols after one date up to another that no stored split, dividend or exchange
- * explains, and of which neither a provider nor a file says that there was no split. Adjusted series have
- * none.
- *
- * Every bar is compared with the one before it, and only of a jump more is looked up. From a
- * provider a night is known when every day since the last bar is; what a file says of one date
- * holds for the night before it.
- */
-export const unexplainedJumps = reads(
-  'iterate',
-  `WITH bars AS (
-     SELECT symbol, date, open, source, lag(date) OVER before AS previous_date, lag(coalesce(close, open)) OVER before AS previous_close
-     FROM json_each(?1) AS chosen CROSS JOIN price_data ON symbol = chosen.value AND date <= ?3 AND date >=
-       coalesce((SELECT max(date) FROM price_data AS past WHERE past.symbol = chosen.value AND past.date <= ?2), '')
-     WINDOW before AS (PARTITION BY symbol ORDER BY date)),
-   nights AS MATERIALIZED (
-     SELECT * FROM bars
-     WHERE date > ?2 AND source NOT IN (${adjustedSourcesInSql})
-       AND abs(open - previous_close) > ${JUMP_RATIO} * previous_close + ${HALF_CENT})
-   SELECT symbol, date, previous_close AS previousClose, open FROM nights
-   WHERE NOT EXISTS (SELECT 1 FROM dividends
-       WHERE dividends.symbol = nights.symbol AND ex_date > previous_date AND ex_date <= nights.date
-         AND abs((open + cash_e6 / 1e6) / previous_close - 1) <= ${JUMP_RATIO})
-     AND NOT EXISTS (SELECT 1 FROM stock_splits
-       WHERE stock_splits.symbol = nights.symbol AND stock_splits.date > previous_date AND stock_splits.date <= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM exchanges
-       WHERE exchanges.symbol = nights.symbol AND exchanges.date > previous_date AND exchanges.date <= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM stock_split_coverage AS asked
-       WHERE asked.symbol = nights.symbol AND asked.end_date >= nights.date)
-     AND NOT EXISTS (SELECT 1 FROM stock_split_spans AS known
-       WHERE known.symbol = nights.symbol AND known.end_date >= nights.date
-         AND known.start_date <= iif(known.source = 'csv', nights.date, date(previous_date, '+1 day')))
-   ORDER BY symbol, date`,
-  { symbol: text, date: text, previousClose: real, open: real },
-  (symbols: readonly string[], { from, to }: DateSpan) => [symbols, from, to],
-);
 
 /**
  * The symbols on which nothing is ever paid, because their prices contain their dividends or are

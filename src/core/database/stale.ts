@@ -3,22 +3,16 @@ import {
   adjustedSourcesInSql,
   hasBarsSql,
   sourcesWithDividendsInSql,
-  splitsSince,
+  splitsOfDividend,
+  splitsOfExchange,
 } from '#database/schema/price-conditions.ts';
+import { dividends, exchanges, type RevisedTable, splits } from '#database/schema/price-tables.ts';
 import { activeSessions, pickIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
-import { convertingSplits } from './exchanges.ts';
 import { type RunDays, shellOption, staleRemedy } from '#text/sentences.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import { termsKey } from '#settings/terms.ts';
 import { type RowOf, text, reads, orNull, query } from './rows.ts';
-
-/**
- * SQL: whether the amount of a row of `dividends` is converted to the shares of its series. An
- * amount as paid is divided by the splits from its ex-date on for a series that is free of split
- * jumps; a split-adjusted amount is multiplied by them for a raw one.
- */
-const IS_CONVERTED = `(dividends.basis = 'split_adjusted') <> ${hasBarsSql(adjustedSourcesInSql, 'dividends.symbol')}`;
 
 /** SQL: what a day that starts from a session takes over from it. */
 const closeSql = (
@@ -42,12 +36,69 @@ const STARTS_OTHERWISE = `own.started_from_session_id IS NOT ${START_NOW} AND NO
 export const CHANGED_STARTS = `SELECT session_id FROM trading_sessions AS own
   WHERE job_id = ? AND status = 'active' AND ${STARTS_OTHERWISE}`;
 
-/** SQL: whether a session, `own`, knew a row of `exchange` as it is now. */
-const IS_KNOWN_EXCHANGE = `EXISTS (SELECT 1 FROM session_exchanges AS known
-     WHERE known.session_id = own.session_id AND known.symbol = exchange.symbol AND known.date = exchange.date
-       AND known.into_symbol = exchange.into_symbol AND known.cash_e6 = exchange.cash_e6 AND known.remains = exchange.remains
-       AND known.numerator IS exchange.numerator AND known.denominator IS exchange.denominator
-       AND known.splits = ${convertingSplits('symbol')} AND known.into_splits = ${convertingSplits('into_symbol')})`;
+/** How a kind of what happens to holdings makes a model-day stale. */
+interface EventKind {
+  table: RevisedTable;
+  /** SQL: what else its evidence says of a row, as it is now. */
+  known?: Readonly<Record<string, string>>;
+  /** SQL: whether a session, `own`, counts the kind at all. */
+  isCounted?: string;
+  /** Sources whose series contain it already. */
+  containedIn?: string;
+  /** SQL: whether a date is one on which the symbol of a row of `used` was held. */
+  isHeld?: (date: string) => string;
+}
+
+/**
+ * SQL: the model-days that know a row of a kind otherwise than it is now, or not at all; and those
+ * that know one that is gone.
+ */
+function changedEvents({
+  table: { name, evidence, date, key = [], values },
+  known = {},
+  isCounted = 'TRUE',
+  containedIn,
+  isHeld = (day) => `${day} > held_since`,
+}: EventKind): string {
+  const isSameKey = ['symbol', date, ...key].map((column) => `known.${column} = ${name}.${column}`);
+  const isSame = [
+    ...['own.session_id = known.session_id', ...isSameKey],
+    ...values.map((column) => `known.${column} IS ${name}.${column}`),
+    ...Object.entries(known).map(([column, now]) => `known.${column} = ${now}`),
+  ];
+  const differs = (found: string, conditions: string[], symbol: string) =>
+    `${isCounted} AND CASE WHEN EXISTS (SELECT 1 FROM ${found} WHERE ${conditions.join(' AND ')})
+     THEN FALSE ELSE ${containedIn === undefined ? 'TRUE' : `NOT ${hasBarsSql(containedIn, symbol)}`} END`;
+  return `
+   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
+     CROSS JOIN ${name} ON ${name}.symbol = used.symbol AND ${name}.${date} <= own.date AND ${isHeld(`${name}.${date}`)}
+   WHERE ${differs(`${evidence} AS known`, isSame, `${name}.symbol`)}
+   UNION
+   SELECT own.model, own.date FROM own CROSS JOIN ${evidence} AS known USING (session_id)
+   WHERE ${differs(name, isSameKey, 'known.symbol')}`;
+}
+
+const EVENT_KINDS: readonly EventKind[] = [
+  { table: splits, containedIn: adjustedSourcesInSql },
+  {
+    table: dividends,
+    known: { splits: splitsOfDividend() },
+    isCounted: 'pays_dividends',
+    containedIn: sourcesWithDividendsInSql,
+  },
+  {
+    table: exchanges,
+    known: {
+      splits: splitsOfExchange('symbol'),
+      into_splits: splitsOfExchange('into_symbol'),
+    },
+    // What another exchange brings is held from that date on.
+    isHeld: (
+      date,
+    ) => `(${date} > held_since OR ${date} >= (SELECT min(date) FROM session_exchanges AS brought
+         WHERE brought.session_id = own.session_id AND brought.into_symbol = used.symbol))`,
+  },
+];
 
 type StaleModelDay = RowOf<typeof findStaleDays>;
 
@@ -76,44 +127,7 @@ export const findStaleDays = reads(
      CROSS JOIN price_data AS bar ON bar.symbol = used.symbol AND bar.date = own.date
    WHERE open_date IS NOT bar.date OR close_date IS NOT bar.date OR open_e4 IS NOT round(bar.open * 10000)
      OR close_e4 IS NOT round(coalesce(bar.close, bar.open) * 10000)
-   UNION
-   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
-     CROSS JOIN stock_splits AS split ON split.symbol = used.symbol AND split.date > held_since AND split.date <= own.date
-   WHERE CASE WHEN EXISTS (SELECT 1 FROM session_splits AS known
-       WHERE known.session_id = own.session_id AND known.symbol = split.symbol AND known.date = split.date
-         AND known.numerator = split.numerator AND known.denominator = split.denominator)
-     THEN FALSE ELSE NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol')} END
-   UNION
-   SELECT own.model, own.date FROM own CROSS JOIN session_splits AS known USING (session_id)
-   WHERE CASE WHEN EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = known.symbol AND split.date = known.date)
-     THEN FALSE ELSE NOT ${hasBarsSql(adjustedSourcesInSql, 'known.symbol')} END
-   UNION
-   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
-     CROSS JOIN dividends ON dividends.symbol = used.symbol AND ex_date > held_since AND ex_date <= own.date
-   WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM session_dividends AS known
-       WHERE known.session_id = own.session_id AND known.symbol = dividends.symbol AND known.ex_date = dividends.ex_date
-         AND known.cash_e6 = dividends.cash_e6 AND known.basis = dividends.basis
-         AND known.splits = CASE WHEN ${splitsSince()} = '' THEN '' WHEN ${IS_CONVERTED} THEN ${splitsSince()} ELSE '' END)
-     THEN FALSE ELSE NOT ${hasBarsSql(sourcesWithDividendsInSql, 'dividends.symbol')} END
-   UNION
-   SELECT own.model, own.date FROM own CROSS JOIN session_dividends AS known USING (session_id)
-   WHERE pays_dividends AND CASE WHEN EXISTS (SELECT 1 FROM dividends
-       WHERE dividends.symbol = known.symbol AND dividends.ex_date = known.ex_date)
-     THEN FALSE ELSE NOT ${hasBarsSql(sourcesWithDividendsInSql, 'known.symbol')} END
-   UNION
-   SELECT own.model, own.date FROM own CROSS JOIN session_prices AS used USING (session_id)
-     CROSS JOIN exchanges AS exchange
-       ON exchange.symbol = used.symbol AND exchange.date > held_since AND exchange.date <= own.date
-   WHERE NOT ${IS_KNOWN_EXCHANGE}
-   UNION
-   SELECT own.model, own.date FROM own CROSS JOIN session_exchanges AS brought USING (session_id)
-     CROSS JOIN exchanges AS exchange
-       ON exchange.symbol = brought.into_symbol AND exchange.date >= brought.date AND exchange.date <= own.date
-   WHERE NOT ${IS_KNOWN_EXCHANGE}
-   UNION
-   SELECT own.model, own.date FROM own CROSS JOIN session_exchanges AS known USING (session_id)
-   WHERE NOT EXISTS (SELECT 1 FROM exchanges AS exchange
-     WHERE exchange.symbol = known.symbol AND exchange.date = known.date AND exchange.into_symbol = known.into_symbol)
+   UNION ${EVENT_KINDS.map(changedEvents).join(' UNION ')}
    ORDER BY 1, 2`,
   { model: text, date: text },
   (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],
@@ -129,18 +143,16 @@ const TERMS = query('SELECT study, agent_config AS terms FROM jobs WHERE job_id 
  * name, and a job, the same for equal terms.
  */
 export function createRerunOptions(reader: Reader) {
-  const jobs = new Map<string, string>();
+  /** By job, and by study and terms. */
   const options = new Map<string, string>();
   return (jobId: string): string => {
     const known = options.get(jobId);
     if (known !== undefined) return known;
     const { study, terms } = TERMS.one(reader, jobId);
     const key = JSON.stringify([study, termsKey(parseAgentConfiguration(terms))]);
-    const job = jobs.get(key) ?? jobId;
-    jobs.set(key, job);
     const ofStudy = study === null ? '' : `${shellOption('study', study)} `;
-    const option = `${ofStudy}--terms-of ${job}`;
-    options.set(jobId, option);
+    const option = options.get(key) ?? `${ofStudy}--terms-of ${jobId}`;
+    options.set(jobId, option).set(key, option);
     return option;
   };
 }
@@ -163,10 +175,7 @@ export function staleModelDays(
     const sessions = [...activeSessions(database, { jobId, model })];
     const found = findStaleDays(database, sessions);
     const dates = new Set(found.map(({ date }) => date));
-    const days = sessions.map(({ date, jobId: job }) => ({
-      ...{ date, jobId: job },
-      isStale: dates.has(date),
-    }));
+    const days = sessions.map((own) => ({ ...own, isStale: dates.has(own.date) }));
     stale.total += found.length;
     stale.first.push(...found.slice(0, most - stale.first.length));
     if (found.length > 0) runs.push({ run: model, days });

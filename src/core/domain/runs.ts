@@ -19,15 +19,27 @@ export function runNames({ signature, repeats }: { signature: string; repeats: n
   return Array.from({ length: repeats }, (_, index) => runName(signature, index + 1));
 }
 
-/** A name as one of an entry's repeats: `gpt-5#2` is run 2 of `gpt-5`. Null for any other name. */
-export function parseRun(name: string): { family: string; run: number } | null {
-  const [, family, run] = /^(.+)#([1-9]\d{0,8})$/s.exec(name) ?? [];
-  return family === undefined ? null : { family, run: Number(run) };
+/** A name as that of a run: `gpt-5#2` is run 2 of `gpt-5`; any other name is run 1 of its own. */
+export function parseRun(name: string): { family: string; run: number } {
+  const [, family = name, run = 1] = /^(.+)#([1-9]\d{0,8})$/s.exec(name) ?? [];
+  return { family, run: Number(run) };
 }
 
 /** The name of an entry in a study, which its ledgers have; null is the study without a name. */
 export function familyName(signature: string, study: string | null): string {
   return study === null ? signature : `${signature}@${study}`;
+}
+
+/** The name of a run in a study. */
+export function nameInStudy(name: string, study: string | null): string {
+  const { family, run } = parseRun(name);
+  return runName(familyName(family, study), run);
+}
+
+/** The name of a run of a study without that. */
+export function withoutStudy(name: string, study: string | null): string {
+  const { family, run } = parseRun(name);
+  return study === null ? name : runName(family.slice(0, -study.length - 1), run);
 }
 
 /** A family's name at its last `@`; null for one without. A signature may contain one too. */

@@ -13,8 +13,9 @@ import type { CalendarDate } from '#time/calendar.ts';
 
 /** The terms of a job, with what else of them is stored with it. */
 export function readTermsOf(database: Database, jobId: string) {
-  const job = statusOfJob(database, jobId) === null ? null : loadJob(database, jobId);
-  if (job === null) throw new ServiceError('invalid_models', `terms_of: there is no job ${jobId}`);
+  if (statusOfJob(database, jobId) === null)
+    throw new ServiceError('invalid_models', `terms_of: there is no job ${jobId}`);
+  const job = loadJob(database, jobId);
   return { ...job, agentConfig: parseAgentConfiguration(job.agentConfig) };
 }
 
@@ -47,21 +48,17 @@ export function compareWithEarlier(
   const differences = (stored: string) =>
     changedTerms(parseAgentConfiguration(stored), agentConfig).join('; ');
   const byJob = Map.groupBy(replaced ?? [], ({ jobId }) => jobId);
-  const changed = [...byJob].map(([jobId, days]) => {
+  const changed = [...byJob].flatMap(([jobId, [first]]) => {
     const terms = differences(loadJob(database, jobId).agentConfig);
-    return (
-      terms !== '' &&
-      `completed days of job ${jobId} on other terms, from ${days[0]?.date} on: ${terms}`
-    );
+    const days = `completed days of job ${jobId} on other terms, from ${first?.date} on`;
+    return terms === '' ? [] : `${days}: ${terms}`;
   });
-  const warnings = compact([
-    changed.some(Boolean) &&
-      `This job replaces ${list(compact(changed), { most: MAX_NAMED_JOBS })}`,
-  ]);
-  if (warnings.length > 0 && !(changeTerms ?? study === null))
+  const warning = `This job replaces ${list(changed, { most: MAX_NAMED_JOBS })}`;
+  const warnings = changed.length === 0 ? [] : [warning];
+  if (changed.length > 0 && !(changeTerms ?? study === null))
     throw new ServiceError(
       'terms_differ',
-      `${warnings}. To replace them all the same, send change_terms true (--change-terms)`,
+      `${warning}. To replace them all the same, send change_terms true (--change-terms)`,
     );
   const newest = newestActiveJob(database, study ?? '');
   if (newest === undefined) return warnings;
@@ -69,17 +66,18 @@ export function compareWithEarlier(
   const terms = differences(newest.agentConfig);
   if (wording === WORDING && terms === '') return warnings;
   const done = Map.groupBy(readCompleted(), ({ date }) => date);
-  const isNew = (date: CalendarDate) =>
-    (done.get(date) ?? []).reduce((sum, { days }) => sum + days, 0) <
-    runs.filter(({ startDate }) => startDate <= date).length;
-  const fresh = dates.filter(isNew);
+  const countDone = (date: CalendarDate) =>
+    done.get(date)?.reduce((sum, { days }) => sum + days, 0) ?? 0;
+  const first = dates.find(
+    (date) => countDone(date) < runs.filter(({ startDate }) => startDate <= date).length,
+  );
   return compact([
     ...warnings,
-    fresh.length > 0 &&
+    first !== undefined &&
       terms !== '' &&
-      `New days are on other terms than those of job ${jobId} before, from ${fresh[0]} on: ${terms}`,
+      `New days are on other terms than those of job ${jobId} before, from ${first} on: ${terms}`,
     wording !== WORDING &&
-      (fresh.length > 0 || replaced !== null) &&
+      (first !== undefined || replaced !== null) &&
       `The texts of this program that models read are not those of job ${jobId} before: version ${wording} then, ${WORDING} now`,
   ]);
 }

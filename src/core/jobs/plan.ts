@@ -18,13 +18,13 @@ import { listDocuments } from '#database/document-queries.ts';
 import { seriesSource, symbolsWithRealPrices } from '#database/prices.ts';
 import { unfinishedJobId } from '#database/job-queries.ts';
 import { activeSpans, completedByJob, laterDays } from '#database/active-days.ts';
-import { runsOfStudy } from '#database/records/model-records.ts';
+import { knownRuns } from '#database/records/model-records.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import { encodeEntry, type Entry } from '#settings/entry.ts';
 import { universeOn } from '#settings/members.ts';
 import { withTermsOf } from '#settings/terms.ts';
-import { assertOneStudy, expandModels, type ModelRun } from './chosen-models.ts';
+import { expandModels, type ModelRun } from './chosen-models.ts';
 import { compareWithEarlier, readTermsOf } from './kept-terms.ts';
 import { count, hint, list } from '#text/sentences.ts';
 import { readGaps } from '#prices/dividend-gaps.ts';
@@ -44,7 +44,7 @@ export interface JobRequest {
   replaceExisting: boolean;
   /** A universe of the server configuration; null for that of the study. */
   universe: string | null;
-  /** A study of the server configuration; absent or null for the one without a name. */
+  /** A study of the server configuration; '' is the one without a name, as is none unless `termsOf` has one. */
   study?: string | null;
   /**
    * Whether completed days may be replaced on other terms than those stored with them; null where
@@ -89,7 +89,7 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   assertNoUnfinishedJob(database);
   const configuration = withPrompts(written, path);
   const agentConfig = withMemberSymbols(terms.read(path), range.dates);
-  const readCompleted = () => completedByJob(database, { runs, endDate });
+  const readCompleted = () => completedByJob(database, runs, endDate);
   const readReplaced = () => (replaceExisting ? readCompleted() : null);
   const replaced = readReplaced();
   const termWarnings = compareWithEarlier(database, {
@@ -149,8 +149,8 @@ export function planJob(context: WorkerContext, request: JobRequest) {
 function chooseTerms(database: Database, request: JobRequest, file: Configuration) {
   const { termsOf = null, universe = null } = request;
   const earlier = termsOf === null ? null : readTermsOf(database, termsOf);
-  const study = earlier === null ? (request.study ?? null) : earlier.study;
-  if (request.study != null && request.study !== study)
+  const study = earlier === null ? request.study || null : earlier.study;
+  if (request.study != null && request.study !== (study ?? ''))
     throw new ServiceError(
       'invalid_models',
       `terms_of: job ${termsOf} is not of the study '${request.study}'`,
@@ -159,10 +159,8 @@ function chooseTerms(database: Database, request: JobRequest, file: Configuratio
   const written = own.configuration;
   const enabled = earlier === null ? own.models : earlier.runs.map(({ model }) => model);
   const names = request.models.length > 0 ? request.models : enabled;
-  const mayBeWhole = study === null && names.some((name) => name.includes('@'));
-  const whole = new Set(mayBeWhole ? runsOfStudy(database, '') : []);
-  const models = expandModels(names, written, study, whole);
-  assertOneStudy(database, models, study);
+  const known = new Map(knownRuns(database).map((run) => [run.model, run.study]));
+  const models = expandModels(names, written, study, known);
   const chosen = earlier === null ? (universe ?? own.universe) : earlier.universe;
   return {
     ...{ written, study, models },

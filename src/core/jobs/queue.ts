@@ -304,7 +304,7 @@ export function hashRequest({
   changeTerms,
   termsOf,
 }: JobRequest): string {
-  const later = [study, changeTerms, termsOf].map((value) => value ?? null);
+  const later = [study || null, changeTerms, termsOf].map((value) => value ?? null);
   const parts = [startDate, endDate, models, replaceExisting, universe];
   if (later.some((value) => value !== null)) parts.push(...later);
   return sha256(JSON.stringify(parts)).toString('hex');

@@ -22,7 +22,6 @@ import {
 } from '#database/job-queries.ts';
 import { type CountedDocuments, countDocuments } from '#database/document-queries.ts';
 import { costsBefore } from '#database/usage.ts';
-import { symbolsWithAdjustedPrices } from '#database/prices.ts';
 import { morningWrite } from '#database/price-writes.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage } from '#domain/service-error.ts';
@@ -137,8 +136,7 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
     const skipNotes = skipWarnings(skippedModelDays(database, jobId));
-    const adjusted = symbolsWithAdjustedPrices(database, universe);
-    const limitNotes = limitWarnings(adjusted, agentConfig);
+    const limitNotes = limitWarnings(database, agentConfig);
     addWarnings(database, jobId, [...prices.warnings, ...limitNotes, ...skipNotes]);
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
@@ -286,9 +284,11 @@ function answerWarnings({
  * the stale model-days of its models, within the transaction that ends or discards it.
  */
 export function addModelDayWarnings(database: Database, jobId: string): void {
-  addWarnings(database, jobId, faultyAnswers(database, jobId).flatMap(answerWarnings));
-  addWarnings(database, jobId, heldWarnings(database, jobId));
   const models = modelsOfJob(database, jobId);
+  addWarnings(database, jobId, [
+    ...faultyAnswers(database, jobId).flatMap(answerWarnings),
+    ...heldWarnings(database, jobId, models),
+  ]);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   if (total === 0) return;
   const named = list(

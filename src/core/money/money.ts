@@ -113,6 +113,11 @@ export function microDollars(text: string): number | null {
   return units <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(units) : null;
 }
 
+/** Divides integers; a half is rounded up. The divisor is above 0. */
+export function dividedHalfUp(dividend: bigint, divisor: bigint): bigint {
+  return (2n * dividend + divisor) / (2n * divisor);
+}
+
 /** Divides integers of which none is negative; a half is rounded to even. */
 export function dividedHalfEven(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor;

@@ -12,9 +12,9 @@ const MAX_SHARES = 1_000_000n;
 /**
  * The ratio of new to old shares, which may be decimals (`1.1` to `1`), in lowest terms. Where
  * these are beyond what the database holds (a third as `0.3333333333`), the nearest ratio that it
- * does hold. Null for no ratio, and for one of 1.
+ * does hold. Null for no ratio.
  */
-export function parseRatio(
+export function parseShares(
   newShares: string,
   oldShares: string,
 ): { numerator: number; denominator: number } | null {
@@ -23,8 +23,14 @@ export function parseRatio(
   );
   if (!to || !from || to.over === 0n || from.over === 0n) return null;
   const { over, under } = nearestRatio(to.over * from.under, to.under * from.over);
-  if (over === 0n || under === 0n || over === under) return null;
+  if (over === 0n || under === 0n) return null;
   return { numerator: Number(over), denominator: Number(under) };
+}
+
+/** The ratio of a split, which is not 1. */
+export function parseRatio(newShares: string, oldShares: string): ReturnType<typeof parseShares> {
+  const ratio = parseShares(newShares, oldShares);
+  return ratio?.numerator === ratio?.denominator ? null : ratio;
 }
 
 /**

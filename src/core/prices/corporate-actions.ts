@@ -8,9 +8,8 @@ import {
   storeDividends,
   storeSplits,
   storeSplitSpans,
-  type Jump,
-  unexplainedJumps,
 } from '#database/splits-and-dividends.ts';
+import { type Suspicion, unexplainedJumps } from '#database/suspicion-queries.ts';
 import {
   type Coverage,
   spanWithout,
@@ -225,7 +224,7 @@ export function findJumps(
   database: Database,
   symbols: readonly string[],
   span: DateSpan,
-): Promise<Jump[]> {
+): Promise<Suspicion[]> {
   const perTurn = Math.ceil(DAYS_PER_TURN / countDays(span.from, span.to));
   return findInTurns(symbols, Math.min(SYMBOLS_PER_TURN, perTurn), (some) =>
     unexplainedJumps(database, some, span),
@@ -246,7 +245,7 @@ export function findContradictions(
  */
 export async function askForSplits(
   context: DownloadContext<SymbolProvider>,
-  jumps: readonly Jump[],
+  jumps: readonly Suspicion[],
 ): Promise<void> {
   const { database, clock, provider, patience, signal } = context;
   for (const symbol of new Set(jumps.map((jump) => jump.symbol))) {

@@ -1,5 +1,5 @@
 import type { CalendarDate } from '#time/calendar.ts';
-import { exchangesBetween } from '#database/exchanges.ts';
+import { arrivalDates, exchangesBetween } from '#database/exchanges.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import type { Reader } from '#database/database.ts';
 import type { PriceRequest } from './download.ts';
@@ -16,30 +16,24 @@ export function withExchanges(
   request: PriceRequest,
   { outside, after, upTo }: { outside: readonly string[]; after: CalendarDate; upTo: CalendarDate },
 ): PriceRequest {
-  const known = new Set([...request.universe, ...outside]);
-  const brought = new Map<string, CalendarDate>();
-  const turns: { symbol: string; date: CalendarDate; isHere: boolean }[] = [];
+  const known = [...request.universe, ...outside];
+  const prices = latestPrices(reader);
   // Of any time: what ended long ago is not asked for either.
-  const exchanges = exchangesBetween(latestPrices(reader), [...known], { after: '', upTo });
-  for (const { symbol, date, into, remains } of exchanges) {
-    if (remains === 0) turns.push({ symbol, date, isHere: false });
-    turns.push({ symbol: into, date, isHere: true });
-    const isNew = into !== '' && !known.has(into) && !brought.has(into);
-    if (isNew && date > after && (known.has(symbol) || brought.has(symbol)))
-      brought.set(into, date);
-  }
-  if (turns.length === 0) return request;
-  const from = (symbol: string) => brought.get(symbol) ?? '';
-  const members = request.members?.concat(
-    [...brought].map(([symbol, date]) => ({ symbol, from: date, to: upTo })),
-  );
+  const exchanges = exchangesBetween(prices, known, { after: '', upTo });
+  if (exchanges.length === 0) return request;
+  const since = arrivalDates(known, '', exchangesBetween(prices, known, { after, upTo }));
+  const brought = [...since].slice(new Set(known).size);
   return {
     ...request,
-    universe: [...request.universe, ...brought.keys()],
-    members,
-    trades: (symbol, date, hasBar) => {
-      const last = turns.findLast((turn) => turn.symbol === symbol && turn.date <= date);
-      return date >= from(symbol) && (hasBar || (last?.isHere ?? true));
+    universe: [...request.universe, ...brought.map(([symbol]) => symbol)],
+    members: request.members?.concat(brought.map(([symbol, from]) => ({ symbol, from, to: upTo }))),
+    trades(symbol, date, hasBar) {
+      const last = exchanges.findLast(
+        (own) =>
+          own.date <= date && (own.into === symbol || (own.symbol === symbol && !own.remains)),
+      );
+      const isHere = hasBar || last === undefined || last.into === symbol;
+      return isHere && date >= (since.get(symbol) ?? '');
     },
   };
 }

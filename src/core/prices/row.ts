@@ -6,10 +6,11 @@ import {
   isTooEarly,
 } from '#time/calendar.ts';
 import type { Bar, PriceSource } from '#database/prices.ts';
+import type { Exchange } from '#database/exchanges.ts';
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { quote } from '#text/text.ts';
 import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '#money/money.ts';
-import { MAX_CASH, parseRatio } from './amounts.ts';
+import { MAX_CASH, parseRatio, parseShares } from './amounts.ts';
 
 /** A higher price is a mistake; the database refuses it too. */
 export const MAX_PRICE = 10_000_000;
@@ -22,7 +23,8 @@ export const MAX_VOLUME = 1e15;
  */
 const MAX_OUTSIDE = 0.01;
 /** Dividends and splits are announced weeks ahead, not years. */
-export const MAX_DAYS_AHEAD = 366;
+const MAX_DAYS_AHEAD = 366;
+const MILLIONTHS = 1_000_000;
 const DOLLARS = 'USD';
 /** The currency of the exchanges whose symbols end so. */
 const YUAN = 'CNY';
@@ -48,9 +50,9 @@ export interface StagedRow extends Omit<Bar, 'open'> {
 
 /**
  * What a row may have: a symbol and a date, the prices of that day, cash per share in a currency,
- * new shares for old ones.
+ * new shares for old ones; of an exchange also whose, and whether the old ones stay.
  */
-export type Field = Exclude<keyof StagedRow, 'line'> | 'currency';
+export type Field = Exclude<keyof StagedRow, 'line'> | 'currency' | 'into' | 'remains';
 
 /** Why a row is refused: the kind of problem, for counting, and the value that shows it. */
 export interface Defect {
@@ -68,11 +70,12 @@ export interface Row extends Partial<Record<Field, string | undefined>> {
 
 /**
  * A file in a known format: its name, and its rows one by one. Without prices it is a table of
- * dividends, of splits or of both.
+ * dividends, of splits or of both; or one of exchanges.
  */
 export interface Table {
   format: string;
   hasPrices: boolean;
+  hasExchanges?: boolean | undefined;
   /** The source of what it has; null where the format does not tell what its prices are. */
   source: PriceSource | null;
   /**
@@ -99,7 +102,7 @@ export function checkRow(
 }
 
 /** Alpha Vantage ends symbols of Shanghai and Shenzhen with `.SHH` and `.SHZ`, others with `.SH` and `.SZ`. */
-export function readSymbol(text = ''): string | null {
+function readSymbol(text = ''): string | null {
   return normaliseSymbol(text)?.replace(/^(\d{6}\.S)H([HZ])$/, '$1$2') ?? null;
 }
 
@@ -143,7 +146,7 @@ export function checkBar(row: Row, today: CalendarDate): Checked<Bar> {
 }
 
 /** Checks the symbol and the date of a row. */
-export function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
+function checkDay(row: Row): Checked<Omit<Bar, 'open'> & { open: number | null }> {
   const symbol = readSymbol(row.symbol);
   if (symbol === null) return refuse('not a ticker symbol', row.symbol);
   const date = trimTime(row.date);
@@ -163,14 +166,13 @@ const NO_ACTIONS: Actions = { dividend: null, numerator: null, denominator: null
 
 /** The dividend and the split of a row; one without prices has at least one of them. */
 function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect } {
-  const cash = row.dividend?.trim() ?? '';
-  const shares = row.numerator?.trim() ?? '';
-  if (isAbsent(cash) && isAbsent(shares))
+  const [cash, shares] = [knownText(row.dividend), knownText(row.numerator)];
+  if (cash + shares === '')
     return hasPrices ? NO_ACTIONS : refuse('no dividend and no split', row.date);
-  const confirmed = readConfirmed(row.confirmed?.trim() ?? '');
+  const confirmed = readFlag(row, 'confirmed');
   if (typeof confirmed === 'object' && confirmed !== null) return confirmed;
-  const paid = isAbsent(cash) ? { dividend: null } : readCash(cash, row);
-  if ('defect' in paid || isAbsent(shares)) return { ...NO_ACTIONS, confirmed, ...paid };
+  const paid = cash === '' ? { dividend: null } : readCash(cash, row);
+  if ('defect' in paid || shares === '') return { ...NO_ACTIONS, confirmed, ...paid };
   const old = row.denominator?.trim() ?? '';
   const isNone = Number(shares) === 1 && Number(old) === 1;
   const ratio = isNone ? { numerator: 1, denominator: 1 } : parseRatio(shares, old);
@@ -179,17 +181,19 @@ function readActions(row: Row, hasPrices: boolean): Actions | { defect: Defect }
     : { confirmed, ...paid, ...ratio };
 }
 
-function readConfirmed(text: string): number | null | { defect: Defect } {
-  if (isAbsent(text)) return null;
-  if (/^(yes|true|1)$/i.test(text)) return 1;
-  return /^(no|false|0)$/i.test(text) ? 0 : refuse('confirmed is neither yes nor no', text);
+/** Yes as 1, no as 0; null where the row does not say. */
+function readFlag(row: Row, field: 'confirmed' | 'remains'): 0 | 1 | null | { defect: Defect } {
+  const text = knownText(row[field]);
+  if (text === '') return null;
+  if (/^(y|yes|true|1)$/i.test(text)) return 1;
+  return /^(n|no|false|0)$/i.test(text) ? 0 : refuse(`${field} is neither yes nor no`, text);
 }
 
 /** Cash per share in 1/1,000,000 dollar. */
 function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect: Defect } {
-  const currency = row.currency?.trim() ?? '';
+  const currency = knownText(row.currency);
   const known = CHINESE.test(row.symbol?.trim() ?? '') ? YUAN : DOLLARS;
-  if (!isAbsent(currency) && currency.toUpperCase() !== known)
+  if (currency !== '' && currency.toUpperCase() !== known)
     return refuse(`not in ${known}`, currency);
   const dollars = withoutDollarSign(text);
   const cash = Number(dollars) === 0 ? 0 : microDollars(dollars);
@@ -197,6 +201,47 @@ function readCash(text: string, row: Row): Pick<Actions, 'dividend'> | { defect:
   return cash === 0 && Number(dollars) > 0
     ? refuse('dividend is below 0.000001 dollar', text)
     : { dividend: cash };
+}
+
+/** Checks a row of a file of exchanges, which may be announced, as dividends are. */
+export function checkExchange(row: Row, today: CalendarDate): Exchange | { defect: Defect } {
+  if (row.defect !== undefined) return { defect: row.defect };
+  const day = checkDay(row);
+  if (day.defect !== undefined) return day;
+  const { symbol, date } = day.bar;
+  if (date > addDays(today, MAX_DAYS_AHEAD)) return refuse('a date more than a year ahead', date);
+  const remains = readFlag(row, 'remains') ?? 0;
+  if (typeof remains === 'object') return remains;
+  const perShare = knownText(row.dividend);
+  const dollars = withoutDollarSign(perShare || '0');
+  const cash = microDollars(dollars);
+  if (cash === null || cash > MAX_CASH) return refuse('cash is not a plausible number', perShare);
+  if (cash / MILLIONTHS !== Number(dollars))
+    return refuse('cash has more than six decimals', perShare);
+  const [name, over, under] = [row.into, row.numerator, row.denominator].map(knownText);
+  const ratio = `${over}:${under}`;
+  if (!name) {
+    if (ratio !== ':') return refuse('numerator or denominator without into', ratio);
+    if (perShare === '')
+      return refuse('incomplete: neither cash nor into; a worthless end says cash 0', symbol);
+    if (remains === 1)
+      return refuse(
+        'cash beside shares that remain is a dividend: import it with ex_date and amount',
+        perShare,
+      );
+    return { symbol, date, cash, into: '', numerator: null, denominator: null, remains };
+  }
+  const into = readSymbol(name);
+  if (into === null) return refuse('into is not a ticker symbol', name);
+  if (!over || !under) return refuse('into without numerator and denominator', ratio);
+  const shares = parseShares(over, under);
+  if (shares === null) return refuse('not a plausible ratio', ratio);
+  if (into === symbol && (shares.numerator !== shares.denominator || cash > 0 || remains === 1))
+    return refuse(
+      'an exchange into the symbol itself; 1:1 without cash says that there was none',
+      symbol,
+    );
+  return { symbol, date, cash, into, ...shares, remains };
 }
 
 /**
@@ -219,8 +264,12 @@ function trimTime(text: string | undefined): string | undefined {
 }
 
 /** What exporters write for unknown values. */
-export function isAbsent(text: string): boolean {
-  return text === '' || /^(null|none|nan|n\/a|-)$/i.test(text);
+const UNKNOWN = /^(null|none|nan|n\/a|-)$/i;
+
+/** A cell without the blanks around it; empty where it says nothing. */
+function knownText(cell = ''): string {
+  const text = cell.trim();
+  return UNKNOWN.test(text) ? '' : text;
 }
 
 /** A price or a volume; null where the row does not say. */
@@ -231,7 +280,7 @@ function readAmount(
   const text = cell.trim();
   const number = field === 'volume' ? readVolume(text) : readPrice(text);
   if (number === null)
-    return isAbsent(text) ? null : refuse(`${field} is not a plausible number`, text);
+    return knownText(text) === '' ? null : refuse(`${field} is not a plausible number`, text);
   return field !== 'volume' && number < LEAST_DOLLARS
     ? refuse(`${field} is below ${LEAST_DOLLARS} dollar, the unit of money`, text)
     : number;
@@ -251,7 +300,7 @@ function readPrice(text: string): number | null {
 }
 
 /** `$229.72`, as Nasdaq writes it. */
-export function withoutDollarSign(text: string): string {
+function withoutDollarSign(text: string): string {
   return text.startsWith('$') ? text.slice(1) : text;
 }
 

@@ -1,7 +1,7 @@
 import { addDays, type CalendarDate } from '#time/calendar.ts';
 import { symbolsWithAdjustedPrices } from '#database/prices.ts';
 import { priorHoldings } from '#database/active-days.ts';
-import type { Jump } from '#database/splits-and-dividends.ts';
+import type { Suspicion } from '#database/suspicion-queries.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import type { Log } from '#process/log.ts';
 import type { Settings } from '#settings/settings.ts';
@@ -35,7 +35,6 @@ import {
   contradictionWarnings,
   downloadWarnings,
   gapWarnings,
-  selectNewJumps,
   jumpWarnings,
   waitWarnings,
 } from './warnings.ts';
@@ -84,7 +83,7 @@ export async function supplyPrices(
   warnings.push(
     ...waitWarnings(waitedMs),
     ...gapWarnings(dates, request),
-    ...jumpWarnings(selectNewJumps(database, await jumps(), firstDate)),
+    ...jumpWarnings(database, await jumps(), firstDate),
     ...contradictionWarnings(await findContradictions(database, symbols)),
   );
   return { dates, warnings, reports };
@@ -100,7 +99,7 @@ interface DownloadPlan {
   providers: ReturnType<typeof connectProviders>;
   outside: readonly string[];
   heldSince: CalendarDate;
-  jumps: () => Promise<Jump[]>;
+  jumps: () => Promise<Suspicion[]>;
 }
 
 interface DownloadResult {
@@ -176,7 +175,7 @@ function isOutOfReach({ stop, beyond }: DownloadReport, date: CalendarDate): boo
 /** Splits of jumps before the period of which the splits are known. */
 async function downloadJumpSplits(
   context: DownloadContext<DateProvider>,
-  jumps: readonly Jump[],
+  jumps: readonly Suspicion[],
 ): Promise<void> {
   const dates = jumps.map(({ date }) => date).sort();
   const [from, to] = [dates[0], dates.at(-1)];

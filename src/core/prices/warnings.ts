@@ -1,4 +1,4 @@
-import type { CalendarDate } from '#time/calendar.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
 import type { Database, Reader } from '#database/database.ts';
 import {
   modelsOfJob,
@@ -6,22 +6,17 @@ import {
   type StoredWarnings,
   warnedSubjects,
 } from '#database/job-queries.ts';
+import { symbolsWithAdjustedPrices } from '#database/prices.ts';
 import { staleModelDays } from '#database/stale.ts';
 import { findBoard } from '#domain/market-rules.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import type { ContradictedSplit, Jump } from '#database/splits-and-dividends.ts';
+import type { ContradictedSplit } from '#database/splits-and-dividends.ts';
+import { suspectedKinds, type Suspicion } from '#database/suspicion-queries.ts';
 import { count, compact, list } from '#text/sentences.ts';
 import type { DatePrices } from './needs.ts';
 import { describeContradictions } from './split-nights.ts';
-import {
-  MAX_NAMED,
-  settledNoun,
-  stillSuspected,
-  suspicionKey,
-  suspicionWarnings,
-  toSuspicion,
-} from './suspected.ts';
+import { kinds, MAX_NAMED, suspicionKey, suspicionWarnings } from './suspected.ts';
 import type { Problem, RefusedBar } from './provider.ts';
 import type { DownloadReport, PriceRequest } from './download.ts';
 
@@ -65,17 +60,15 @@ export function mixWarnings(real: ReadonlySet<string>, universe: readonly string
 
 /** Of a market with price limits, which prices that are adjusted for splits do not show. */
 export function limitWarnings(
-  adjusted: ReadonlySet<string>,
+  reader: Reader,
   { market, stock_symbols: symbols }: Pick<AgentConfiguration, 'market' | 'stock_symbols'>,
 ): string[] {
-  const free = symbols.filter(
-    (symbol) => adjusted.has(symbol) && findBoard(market, symbol).price_limit !== null,
-  );
-  if (free.length === 0) return [];
-  const named = list(free, { most: MAX_NAMED_ACTIONS });
+  const limited = symbols.filter((symbol) => findBoard(market, symbol).price_limit !== null);
+  const free = symbolsWithAdjustedPrices(reader, limited);
+  if (free.size === 0) return [];
   return [
-    `No price limit holds for ${free.length} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
-      `${named}; import prices as they traded instead (import-prices FILE --as raw)`,
+    `No price limit holds for ${free.size} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
+      `${list([...free], { most: MAX_NAMED_ACTIONS })}; import prices as they traded instead (import-prices FILE --as raw)`,
   ];
 }
 
@@ -104,8 +97,9 @@ export function downloadWarnings(
 /** What the provider or the customer's plan does not have. */
 function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (string | Warning)[] {
   const { isFullRefused, beyond, withoutActions, unpublished, history, unknown, unit } = report;
-  const left = missingDates(dates).filter((date) => beyond.dates.includes(date));
-  const pending = missingDates(dates).filter((date) => unpublished.includes(date));
+  const missing = missingDates(dates);
+  const left = missing.filter((date) => beyond.dates.includes(date));
+  const pending = missing.filter((date) => unpublished.includes(date));
   const [lacks, where] =
     unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
   return compact<string | Warning>([
@@ -178,9 +172,16 @@ function stopWarnings(
 ): string[] {
   if (stop === null) return [];
   const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
+  const reasons: Partial<Record<Problem, string>> = {
+    bad_key: `does not accept the key in ${keyVariable}`,
+    premium: 'limits daily prices to paying customers',
+    unreachable: 'cannot be reached',
+  };
   const again = RETRY_ADVICE[stop.problem];
-  if (again === undefined)
-    return [`${stopReason(stop.problem, keyVariable)} (${stop.message}): ${progress}`];
+  if (again === undefined) {
+    const reason = reasons[stop.problem] ?? 'returned nothing';
+    return [`The price provider ${reason} (${stop.message}): ${progress}`];
+  }
   if (dates === null) return [`Rate limit reached: ${progress}; ${again}`];
   const left = missingDates(dates);
   const consequence =
@@ -188,14 +189,6 @@ function stopWarnings(
       ? 'No date is left out'
       : `${count(left.length, 'date')} left out: ${list(left)}`;
   return [`Rate limit reached: ${progress}`, `${consequence}; ${again}`];
-}
-
-function stopReason(problem: Problem, keyVariable: string): string {
-  if (problem === 'bad_key') return `The price provider does not accept the key in ${keyVariable}`;
-  if (problem === 'premium') return 'The price provider limits daily prices to paying customers';
-  return problem === 'unreachable'
-    ? 'The price provider cannot be reached'
-    : 'The price provider returned nothing';
 }
 
 /** Splits and what prices are stored as, where they contradict each other. */
@@ -206,11 +199,6 @@ export function contradictionWarnings(contradicted: readonly ContradictedSplit[]
   return sentences;
 }
 
-/** Jumps of raw prices that no provider has explained. */
-export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
-  return suspicionWarnings(jumps.map(toSuspicion));
-}
-
 /**
  * The warnings of a job as they are now: what is settled is no longer asked about. With the job's
  * id the sentence on it says what of the job is stale, which takes a while for each model;
@@ -219,17 +207,19 @@ export function jumpWarnings(jumps: readonly Jump[]): Warning[] {
 export function currentWarnings(reader: Reader, stored: StoredWarnings, jobId?: string) {
   return readWarnings(stored)?.flatMap((warning): Warning[] => {
     const { code, about = [] } = warning;
-    const noun = settledNoun(code);
+    const kind = suspectedKinds.find((own) => code === `possible_${own}`);
     // Of more it has only counted some.
-    if (noun === undefined || about.length === MAX_NAMED) return [warning];
+    if (kind === undefined || about.length === MAX_NAMED) return [warning];
+    const { find, noun } = kinds[kind];
     const settled: string[] = [];
     const left = about.flatMap((key) => {
-      const found = stillSuspected(reader, code, key);
-      if (found.length === 0) settled.push(key.split(' ').slice(0, 2).join(' on '));
-      return found;
+      const [symbol = '', date = ''] = key.split(' ');
+      const [found] = find(reader, [symbol], { from: addDays(date, -1), to: date });
+      if (found === undefined) settled.push(`${symbol} on ${date}`);
+      return found === undefined ? [] : { ...found, date };
     });
     if (settled.length === 0) return [warning];
-    const message = `${noun}, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
+    const message = `${noun}s, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
     return [...suspicionWarnings(left), { code: null, message }];
   });
 }
@@ -242,16 +232,15 @@ function staleClause(reader: Reader, jobId?: string): string {
 }
 
 /**
- * The jumps that are news to the readers of a job: those on its own dates, which are in its
+ * Of the jumps that are news to the readers of a job: those on its own dates, which are in its
  * results, and the earlier ones that no job has warned of.
  */
-export function selectNewJumps(
+export function jumpWarnings(
   database: Database,
-  jumps: readonly Jump[],
+  jumps: readonly Suspicion[],
   firstDate: CalendarDate,
-): Jump[] {
+): Warning[] {
   const said = warnedSubjects(database, 'possible_split');
-  return jumps.filter(
-    (jump) => jump.date >= firstDate || !said.has(suspicionKey(toSuspicion(jump))),
-  );
+  const isNews = (jump: Suspicion) => jump.date >= firstDate || !said.has(suspicionKey(jump));
+  return suspicionWarnings(jumps.filter(isNews));
 }

@@ -349,9 +349,9 @@ export function resolveTerms(terms: WrittenTerms, ofFile: MarketTerms): AgentCon
 /** The terms of a study: those of the file, with the study's own in their place; null is the default. */
 export function mergeTerms(
   { written, market: ofFile }: Pick<Configuration, 'written' | 'market'>,
-  { universe: _universe, models: _models, ...own }: Configuration['studies'][string],
+  study: Configuration['studies'][string],
 ): AgentConfiguration {
-  const { market, ...all } = { ...written, ...own };
+  const { market, ...all } = { ...written, ...study };
   const merged = Object.entries(all).filter(([, value]) => value !== null);
   const terms = v.parse(writtenConfigSchema, Object.fromEntries(merged));
   return resolveTerms({ ...terms, market: market ?? null }, ofFile);

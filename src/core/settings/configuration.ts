@@ -154,7 +154,7 @@ function* entryProblems(
     const { signature, repeats: own } = entry;
     const [at, basemodel] = [`models['${signature}']`, findBasemodel(entry)];
     const baseline = findBaseline(entry);
-    const { family = '', run = 0 } = parseRun(signature) ?? {};
+    const { family, run } = parseRun(signature);
     if (entry.prompt && entry.prompt_file) yield `${at}: has both prompt and prompt_file; keep one`;
     if (run > 1 && run <= (repeats.get(family) ?? 1))
       yield `${at}.signature: is the name of a repeat of '${family}' as well`;
@@ -179,7 +179,7 @@ function* studyProblems({ models, universes, studies }: Parsed): Generator<strin
   for (const [study, { universe, models: own }] of Object.entries(studies)) {
     const at = `studies.${study}`;
     if (universe != null && !Object.hasOwn(universes, universe))
-      yield `${at}.universe: ${unknownUniverse(universes, universe)}`;
+      yield `${at}.universe: ${unlisted('Universe', universe, universes)}`;
     for (const name of own)
       if (!repeats.has(name))
         yield `${at}.models: no entry has the signature '${name}'${hint(name, repeats.keys())}`;
@@ -190,7 +190,7 @@ function* studyProblems({ models, universes, studies }: Parsed): Generator<strin
       yield `${at}: its name leaves no room for that of '${long.signature}' beside it`;
   }
   for (const { signature } of models) {
-    const { family, run } = parseRun(signature) ?? { family: signature, run: 1 };
+    const { family, run } = parseRun(signature);
     const { signature: other = '', study = '' } = splitStudy(family) ?? {};
     if (names.includes(study) && run <= (repeats.get(other) ?? 0))
       yield `models['${signature}'].signature: is the name of '${other}' in the study '${study}' as well`;
@@ -257,12 +257,8 @@ export function configurationInStudy(configuration: Configuration, study: string
       universe: found.universe ?? null,
       models: found.models,
     };
-  const names = Object.keys(studies);
-  const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
-  throw new ServiceError(
-    'unknown_study',
-    `Study '${study}' is not in the server configuration: ${known}${hint(study, names)}`,
-  );
+  const problem = unlisted('Study', study, studies) + hint(study, Object.keys(studies));
+  throw new ServiceError('unknown_study', problem);
 }
 
 /**
@@ -282,7 +278,7 @@ export function agentConfigurationFor(
   const found = Object.hasOwn(universes, universe) ? universes[universe] : undefined;
   if (Array.isArray(found)) return { ...agent_config, stock_symbols: found };
   if (found === undefined)
-    throw new ServiceError('unknown_universe', unknownUniverse(universes, universe));
+    throw new ServiceError('unknown_universe', unlisted('Universe', universe, universes));
   const file = resolve(dirname(path), found.members);
   try {
     const members = readMembers(file);
@@ -293,10 +289,9 @@ export function agentConfigurationFor(
   }
 }
 
-function unknownUniverse(universes: object, universe: string): string {
-  const names = Object.keys(universes);
-  const known = names.length === 0 ? 'it names none' : `it names ${list(names)}`;
-  return `Universe '${universe}' is not in the server configuration: ${known}`;
+function unlisted(kind: 'Study' | 'Universe', name: string, all: object): string {
+  const known = list(Object.keys(all)) || 'none';
+  return `${kind} '${name}' is not in the server configuration: it names ${known}`;
 }
 
 /** An agent configuration as stored with a job. */

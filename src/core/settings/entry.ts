@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
 import { sha256 } from '#text/hash.ts';
-import { rulesOf } from '#domain/market-rules.ts';
+import { costKeys, rulesOf } from '#domain/market-rules.ts';
 import { entryApis } from '#domain/vocabulary.ts';
 import { asArray, asObject, type Json, tryParse } from '#json/json.ts';
 import { recordSchema } from '#json/records.ts';
@@ -106,17 +106,7 @@ export function decodeEntry(stored: string): Entry {
 /**
  * What a job's agent configuration adds to what can change what a model does, beside its universe.
  */
-const TERMS = [
-  'max_steps',
-  'commission_per_trade',
-  'commission_bps',
-  'slippage_bps',
-  'min_commission',
-  'sell_tax_bps',
-  'dividends',
-  'open',
-  'limits',
-] as const;
+const TERMS = [...costKeys, 'max_steps', 'dividends', 'open', 'limits'] as const;
 type Terms = Pick<
   AgentConfiguration,
   'stock_symbols' | 'members' | 'market' | (typeof TERMS)[number]

@@ -1,5 +1,11 @@
-import { marketRules, type MarketTerms, namedMarkets, rulesOf } from '#domain/market-rules.ts';
-import { amountWords, count, limitsText, list } from '#text/sentences.ts';
+import {
+  boardText,
+  costKeys,
+  type MarketTerms,
+  namedMarkets,
+  rulesOf,
+} from '#domain/market-rules.ts';
+import { amountWords, compact, count, limitsText, list } from '#text/sentences.ts';
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
 
@@ -55,16 +61,11 @@ const MAX_BOARDS = 3;
 
 /** The name of one that has one; of another, its rules too. */
 function marketText(market: MarketTerms): string {
-  const { name, currency, sell_same_day: sellsSameDay, opens, benchmark, boards } = market;
+  const { name, currency, sell_same_day: sellsSameDay, opens, time_zone: zone } = market;
   if (Object.hasOwn(namedMarkets, name)) return name;
-  const rows = boards.map((own) =>
-    [own.symbols, own.minimum, own.step, own.price_limit ?? ''].join(),
-  );
-  const sales = sellsSameDay
-    ? 'sales on the day of a purchase'
-    : 'no sales on the day of a purchase';
-  const open = `opens ${opens} ${market.time_zone}`;
-  return `${name} (${currency}; ${sales}; ${open}; benchmark ${benchmark}; boards ${list(rows, { most: MAX_BOARDS })})`;
+  const sales = `${sellsSameDay ? '' : 'no '}sales on the day of a purchase`;
+  const boards = list(market.boards.map(boardText), { most: MAX_BOARDS });
+  return `${name} (${currency}; ${sales}; opens ${opens} ${zone}; benchmark ${market.benchmark}; boards ${boards})`;
 }
 
 /** Equal for the same terms. */
@@ -72,24 +73,17 @@ export function termsKey(configuration: AgentConfiguration): string {
   return JSON.stringify(Object.values(describeTerms(configuration)).map(([key]) => key));
 }
 
-function costTerm(configuration: AgentConfiguration): Term {
-  const {
-    commissionPerTrade: perTrade,
-    commissionBps,
-    minCommission,
-    sellTaxBps,
-    slippageBps,
-  } = marketRules(configuration).costs;
-  const money = (amount: number) => amountWords(configuration.market.currency, amount);
-  const parts = [
-    ...(perTrade > 0 ? [`${money(perTrade)} per trade`] : []),
-    ...(commissionBps > 0 ? [`commission of ${commissionBps} basis points`] : []),
-    ...(minCommission > 0 ? [`at least ${money(minCommission)} per trade`] : []),
-    ...(sellTaxBps > 0 ? [`tax of ${sellTaxBps} basis points on sales`] : []),
-    ...(slippageBps > 0 ? [`slippage of ${slippageBps} basis points`] : []),
-  ];
-  const key = [perTrade, commissionBps, minCommission, sellTaxBps, slippageBps].join(' ');
-  return [key, parts.join(', ') || 'none'];
+function costTerm(terms: AgentConfiguration): Term {
+  const { currency } = terms.market;
+  const parts = compact([
+    terms.commission_per_trade > 0 &&
+      `${amountWords(currency, terms.commission_per_trade)} per trade`,
+    terms.commission_bps > 0 && `commission of ${terms.commission_bps} basis points`,
+    terms.min_commission > 0 && `at least ${amountWords(currency, terms.min_commission)} per trade`,
+    terms.sell_tax_bps > 0 && `tax of ${terms.sell_tax_bps} basis points on sales`,
+    terms.slippage_bps > 0 && `slippage of ${terms.slippage_bps} basis points`,
+  ]);
+  return [costKeys.map((key) => terms[key]).join(' '), parts.join(', ') || 'none'];
 }
 
 /** The terms that differ, each as `open: shown before, hidden now`. */
@@ -106,14 +100,15 @@ export function changedTerms(before: AgentConfiguration, now: AgentConfiguration
 /** Symbols that a sentence names. */
 const MAX_NAMED_SYMBOLS = 3;
 
-function changedSymbols(before: AgentConfiguration, now: AgentConfiguration): string[] {
-  const [old, own] = [before, now].map(({ stock_symbols: symbols }) => new Set(symbols));
-  const named = (sign: string, symbols = new Set<string>()) =>
-    symbols.size === 0 ? [] : [`${sign} ${list([...symbols].sort(), { most: MAX_NAMED_SYMBOLS })}`];
-  const changes = [
-    ...named('without', old?.difference(own ?? new Set())),
-    ...named('with', own?.difference(old ?? new Set())),
-  ];
+function changedSymbols(
+  { stock_symbols: before }: AgentConfiguration,
+  { stock_symbols: now }: AgentConfiguration,
+): string[] {
+  const named = (sign: string, some: readonly string[], others: readonly string[]) => {
+    const own = [...new Set(some).difference(new Set(others))].sort();
+    return own.length > 0 && `${sign} ${list(own, { most: MAX_NAMED_SYMBOLS })}`;
+  };
+  const changes = compact([named('without', before, now), named('with', now, before)]);
   return changes.length > 0 ? changes : ['other lines in the file of its members'];
 }
 

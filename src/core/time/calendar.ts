@@ -55,6 +55,11 @@ function isRealDate(text: unknown): text is CalendarDate {
   return Number(text.slice(8)) <= 28 || utcDate(new Date(`${text}T00:00Z`)) === text;
 }
 
+/** Puts what has a date in order; of one date as it was. */
+export function byDate(one: { date: CalendarDate }, other: { date: CalendarDate }): number {
+  return one.date < other.date ? -1 : Number(one.date > other.date);
+}
+
 /** The UTC date of an instant. */
 export function utcDate(instant: Date): CalendarDate {
   return instant.toISOString().slice(0, 10);
@@ -155,6 +160,14 @@ function localTime(timeZone: string, instant: Date): { date: CalendarDate; time:
   formats.set(timeZone, format);
   const [date = '', time = ''] = format.format(instant).split(' '); // Swedes write 2025-11-10 16:00
   return { date, time };
+}
+
+export function isTimeZone(name: string): boolean {
+  try {
+    return localTime(name, new Date(0)).date !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** As below, for New York. */

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import type { Evidence } from '#database/evidence.ts';
 import type { PricesAt } from '#database/price-writes.ts';
 import type { LedgerRecord } from '#database/replay-queries.ts';
-import { ServiceError } from '#domain/service-error.ts';
 import { sharesAdded } from '#database/sessions.ts';
 import { type Money, money } from '#money/money.ts';
-import { type Market, closingMark } from './market.ts';
+import { type Market, closingMark, failWithoutPrice } from './market.ts';
 import { type Action, requireMark, type Portfolio, valuePortfolio } from './portfolio.ts';
 import type { DayStart } from './start.ts';
 
@@ -48,11 +47,7 @@ export function percent(ratio: number): number {
   return Math.round(ratio * 1_000_000) / 10_000;
 }
 
-interface EvidenceInputs
-  extends Pick<
-    DayStart,
-    'startDate' | 'heldSince' | 'knownSplits' | 'knownDividends' | 'knownExchanges'
-  > {
+interface EvidenceInputs extends Pick<DayStart, 'heldSince' | 'known'> {
   /** At the end of the day. */
   readonly portfolio: Portfolio;
   readonly market: Market;
@@ -63,17 +58,13 @@ interface EvidenceInputs
  * The evidence of a session: opens as its market read them, closes as they are at its commit.
  */
 export function gatherEvidence(atCommit: PricesAt, session: EvidenceInputs): Evidence {
-  const { market, startDate, heldSince, actions, portfolio } = session;
+  const { market, heldSince, actions, portfolio } = session;
   const { date } = market;
   const symbols = new Set([...heldSince.keys(), ...actions.map(({ symbol }) => symbol)]);
   const prices = [...symbols].map((symbol) => {
-    const since = startDate === null ? null : (heldSince.get(symbol) ?? null);
+    const since = heldSince.get(symbol) ?? null;
     const close = closingMark(atCommit, date, symbol);
-    if (close === null && portfolio.holdings.has(symbol))
-      throw new ServiceError(
-        'no_prices',
-        `Cannot value ${symbol} on ${date}: no price of it is stored`,
-      );
+    if (close === null && portfolio.holdings.has(symbol)) failWithoutPrice(symbol, date);
     return {
       symbol,
       heldSince: since === date ? null : since, // what arrives this morning was not held before
@@ -81,6 +72,5 @@ export function gatherEvidence(atCommit: PricesAt, session: EvidenceInputs): Evi
       close,
     };
   });
-  const { knownSplits: splits, knownDividends: dividends, knownExchanges: exchanges } = session;
-  return { prices, splits, dividends, exchanges };
+  return { prices, ...session.known };
 }

@@ -14,7 +14,18 @@ import {
 import type { PricesAt } from '#database/price-writes.ts';
 import type { Bar } from '#database/prices.ts';
 import { ServiceError } from '#domain/service-error.ts';
-import { type Money, money, toPrice, priceUnits, asMoney, toDollars } from '#money/money.ts';
+import {
+  asMoney,
+  dividedHalfUp,
+  LEAST_PRICE,
+  type Money,
+  money,
+  parseFraction,
+  priceUnits,
+  toDollars,
+  toPrice,
+  UNITS_PER_DOLLAR,
+} from '#money/money.ts';
 
 /**
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
@@ -28,6 +39,8 @@ interface Quote {
    * symbol cannot be valued then.
    */
   previousClose: Money | null;
+  /** Whether that was adjusted for splits when it was stored. */
+  isAdjusted?: 1;
 }
 
 /**
@@ -43,9 +56,9 @@ export interface Market {
   /**
    * The value of a share during the session, with the date of its bar: the open, otherwise the last
    * earlier close, otherwise the last earlier open. Null when no price of the symbol up to the date
-   * is stored.
+   * is stored. With an earlier date, in the shares of that one.
    */
-  knownMark(symbol: string): Mark | null;
+  knownMark(symbol: string, sharesOf?: CalendarDate): Mark | null;
   bar(symbol: string, date: CalendarDate): Bar | null;
   /** The last `count` bars, oldest first; the session date's own has only its open. */
   bars(symbol: string, count: number): Bar[];
@@ -64,67 +77,90 @@ export function openMarket(
     assert(found, 'every symbol that is asked for has a quote');
     return found;
   };
+  const adjusted = (bars: MarketBar[]): Bar[] => {
+    const [oldest] = bars;
+    if (oldest === undefined) return [];
+    const splits = splitsBetween(prices, [oldest.symbol], { after: oldest.date, upTo: date });
+    return bars.map((bar) => adjustForSplits(bar, splits));
+  };
+  return {
+    prices,
+    date,
+    quote,
+    knownMark: markReader({ prices, date, quote }),
+    bar(symbol, day) {
+      const bar = barOn(prices, date, { symbol, date: day });
+      return adjusted(bar ? [bar] : [])[0] ?? null;
+    },
+    bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count }).reverse()),
+  };
+}
+
+/** The known marks of a market whose quotes have an open or hide it. */
+function markReader({
+  prices,
+  date,
+  quote,
+}: Pick<Market, 'prices' | 'date' | 'quote'>): Market['knownMark'] {
   const marks = new Map<string, Mark | null>();
   const knownMark = (symbol: string): Mark | null => {
     const { open } = quote(symbol);
     if (open !== null) return { price: open, date };
     const known = marks.get(symbol);
     if (known !== undefined) return known;
-    const mark = toExactMark(
-      symbol,
-      date,
-      earlierPrice(prices, date, { symbol, quote: quote(symbol) }),
-    );
+    const earlier = earlierPrice(prices, date, { symbol, quote: quote(symbol) });
+    const mark = toExactMark(symbol, date, earlier);
     marks.set(symbol, mark);
     return mark;
   };
-  const adjusted = (bars: MarketBar[]): Bar[] => {
-    const [oldest] = bars;
-    if (oldest === undefined) return [];
-    const splits = splitsBetween(prices, [oldest.symbol], { after: oldest.date, upTo: date });
-    return bars.map((bar) => adjustForSplits(bar, splitRatio(splits, bar.date)));
+  return (symbol, sharesOf = date) => {
+    const mark = knownMark(symbol);
+    if (mark === null || sharesOf === date) return mark;
+    // From its bar again, so that it is rounded once.
+    const bar = barOn(prices, date, { symbol, date: mark.date });
+    return bar ? toExactMark(symbol, sharesOf, barMark(prices, bar, sharesOf)) : mark;
   };
-  return {
-    prices,
-    date,
-    quote,
-    knownMark,
-    bar(symbol, day) {
-      const bar = barOn(prices, date, { symbol, date: day });
-      return adjusted(bar ? [bar] : [])[0] ?? null;
-    },
-    bars: (symbol, count) => adjusted(lastBars(prices, date, { symbol, count })),
-  };
+}
+
+/** The price of a bar in the shares of a date, which may be an earlier one. */
+function barMark(
+  prices: PricesAt,
+  { symbol, date, open, close }: MarketBar,
+  of: CalendarDate,
+): Mark {
+  const [after = '', upTo = ''] = [date, of].sort();
+  const [newShares, oldShares] = splitFactors(splitsBetween(prices, [symbol], { after, upTo }));
+  const factors = date < of ? ([newShares, oldShares] as const) : ([oldShares, newShares] as const);
+  return { price: convertedPrice(close ?? open, factors), date };
 }
 
 /** The value of a share during the session. Throws a `ServiceError` where it is not known. */
 export function currentMark({ date, knownMark }: Market, symbol: string): Money {
-  const mark = knownMark(symbol);
-  if (mark === null)
-    throw new ServiceError(
-      'no_prices',
-      `Cannot value ${symbol} on ${date}: no price of it is stored`,
-    );
-  return mark.price;
+  return (knownMark(symbol) ?? failWithoutPrice(symbol, date)).price;
+}
+
+export function failWithoutPrice(symbol: string, date: CalendarDate): never {
+  const problem = `Cannot value ${symbol} on ${date}: no price of it is stored`;
+  throw new ServiceError('no_prices', problem);
 }
 
 /** A market in which symbols without a known price have one of these, as of the day before. */
 export function withMarks(market: Market, marks: ReadonlyMap<string, Mark>): Market {
   if (marks.size === 0) return market;
-  const knownMark = (symbol: string) => market.knownMark(symbol) ?? marks.get(symbol) ?? null;
-  return { ...market, knownMark };
+  return {
+    ...market,
+    knownMark: (symbol) => market.knownMark(symbol) ?? marks.get(symbol) ?? null,
+  };
 }
 
 /** A market before its open: without the prices and the volume of the session date. */
 export function hideOpen(market: Market): Market {
   const { prices, date } = market;
   const quote = (symbol: string): Quote => ({ ...market.quote(symbol), open: null });
-  const knownMark = (symbol: string) =>
-    toExactMark(symbol, date, earlierPrice(prices, date, { symbol, quote: quote(symbol) }));
   return {
     ...market,
     quote,
-    knownMark,
+    knownMark: markReader({ prices, date, quote }),
     bar: (symbol, day) => (day < date ? market.bar(symbol, day) : null),
     bars: (symbol, count) =>
       market
@@ -161,12 +197,7 @@ function earlierPrice(
   if (quote?.previousDate && quote.previousClose !== null)
     return { price: quote.previousClose, date: quote.previousDate };
   const bar = lastBarBefore(prices, date, symbol);
-  if (!bar) return null;
-  const splits = splitsBetween(prices, [symbol], { after: bar.date, upTo: date });
-  return {
-    price: asMoney(priceUnits((bar.close ?? bar.open) / splitRatio(splits, bar.date))),
-    date: bar.date,
-  };
+  return bar ? barMark(prices, bar, date) : null;
 }
 
 function toExactMark(symbol: string, date: CalendarDate, mark: Mark | null): Mark | null {
@@ -187,44 +218,57 @@ function loadQuotes(
   symbols: readonly string[],
 ): Map<string, Quote> {
   const rows = quotesOn(prices, date, symbols);
-  const oldest = rows.reduce(
-    (least, { previousDate }) =>
-      previousDate !== null && previousDate < least ? previousDate : least,
-    date,
-  );
+  const [oldest = date] = rows.map(({ previousDate }) => previousDate ?? date).sort();
   const splits = splitsBetween(prices, symbols, { after: oldest, upTo: date });
   return new Map(
-    rows.map(({ symbol, open, previousDate, previousClose }) => {
-      const ratio = splitRatio(
-        splits.filter((split) => split.symbol === symbol),
-        previousDate ?? date,
-      );
-      const close = previousClose === null ? null : priceUnits(previousClose / ratio);
+    rows.map(({ symbol, open, previousDate, previousClose, isAdjusted }) => {
+      const own = splits.filter((split) => split.symbol === symbol);
+      const factors = splitFactors(own, previousDate ?? date);
+      const close = previousClose === null ? null : convertedPrice(previousClose, factors);
       const isCounted = close !== null && Number.isSafeInteger(close);
-      return [
-        symbol,
-        {
-          open: open === null ? null : toPrice(open),
-          previousDate,
-          previousClose: isCounted ? money(close) : null,
-        },
-      ];
+      const quote: Quote = {
+        open: open === null ? null : toPrice(open),
+        previousDate,
+        previousClose: isCounted ? close : null,
+        ...(isAdjusted && { isAdjusted }),
+      };
+      return [symbol, quote];
     }),
   );
 }
 
-/** New shares per old share over the splits after a date. */
-export function splitRatio(splits: readonly Split[], after: CalendarDate): number {
-  return splits.reduce(
-    (ratio, { date, numerator, denominator }) =>
-      date > after ? ratio * (numerator / denominator) : ratio,
-    1,
-  );
+type SplitFactors = readonly [newShares: bigint, oldShares: bigint];
+
+/** New shares, and the old ones for which they came, over the splits after a date. */
+export function splitFactors(
+  splits: readonly Omit<Split, 'symbol'>[],
+  after: CalendarDate = '',
+): SplitFactors {
+  let [newShares, oldShares] = [1n, 1n];
+  for (const { date, numerator, denominator } of splits) {
+    if (date <= after) continue;
+    newShares *= BigInt(numerator);
+    oldShares *= BigInt(denominator);
+  }
+  return [newShares, oldShares];
 }
 
-function adjustForSplits(bar: MarketBar, ratio: number): Bar {
+/**
+ * A stored price per old share in that per new one: exactly from its decimal digits, and rounded
+ * once, a half up. Without a bound.
+ */
+function convertedPrice(dollars: number, [newShares, oldShares]: SplitFactors): Money {
+  if (newShares === oldShares) return asMoney(priceUnits(dollars));
+  const { over, under } = parseFraction(String(dollars)) ?? assert.fail('a price is a number');
+  const units = dividedHalfUp(over * oldShares * BigInt(UNITS_PER_DOLLAR), under * newShares);
+  return asMoney(Math.max(LEAST_PRICE, Number(units)));
+}
+
+function adjustForSplits(bar: MarketBar, splits: readonly Split[]): Bar {
   const { symbol, date, open, high, low, close, volume } = bar;
-  const adjusted = (dollars: number) => toDollars(asMoney(priceUnits(dollars / ratio)));
+  const factors = splitFactors(splits, date);
+  const [newShares, oldShares] = factors;
+  const adjusted = (dollars: number) => toDollars(convertedPrice(dollars, factors));
   const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
     symbol,
@@ -233,6 +277,6 @@ function adjustForSplits(bar: MarketBar, ratio: number): Bar {
     high: orNull(high),
     low: orNull(low),
     close: orNull(close),
-    volume: volume === null ? null : volume * ratio,
+    volume: volume === null ? null : (volume * Number(newShares)) / Number(oldShares),
   };
 }

@@ -1,227 +1,149 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '#time/calendar.ts';
+import { byDate, type CalendarDate } from '#time/calendar.ts';
+import type { Split } from '#database/market-queries.ts';
 import type { StoredExchange } from '#database/exchanges.ts';
 import type { StoredDividend } from '#database/splits-and-dividends.ts';
-import type { Split } from '#database/market-queries.ts';
-import { dividedHalfEven, LEAST_PRICE, type Money, money, TooLarge } from '#money/money.ts';
-import type { KnownDividend, Mark } from '#database/evidence.ts';
-import { type Market, splitRatio } from './market.ts';
-import { type Action, applySplit, type Portfolio, heldQuantity } from './portfolio.ts';
-
-export interface ReceivedDividend {
-  readonly symbol: string;
-  readonly exDate: CalendarDate;
-  readonly shares: number;
-  /** In 1/1,000,000 dollar. */
-  readonly perShare: number;
-  readonly cash: Money;
-}
+import {
+  dividedHalfEven,
+  dividedHalfUp,
+  LEAST_PRICE,
+  type Money,
+  money,
+  toDollars,
+  TooLarge,
+} from '#money/money.ts';
+import type { KnownEvents, Mark } from '#database/evidence.ts';
+import type { ExchangedShares, PaidDividend } from '#wire/morning-events.ts';
+import { type Market, splitFactors } from './market.ts';
+import {
+  type Action,
+  applySplit,
+  changeHolding,
+  convertShares,
+  heldQuantity,
+  type Portfolio,
+} from './portfolio.ts';
 
 /** What happened to the holdings since the close of the day that a session starts from. */
 export interface MorningLedger {
-  readonly actions: readonly Action[];
-  readonly received: readonly ReceivedDividend[];
-  /** What exchanges did to holdings. */
-  readonly exchanged: readonly ExchangedHolding[];
+  readonly actions: Action[];
+  readonly received: PaidDividend[];
+  readonly exchanged: ExchangedShares[];
   /**
    * What a received share without a price is worth by that of the old one: (close − cash) × old ÷ new
    * where it took its place, 0 beside it.
    */
-  readonly stated: ReadonlyMap<string, Mark>;
+  readonly stated: Map<string, Mark>;
+  /** Shares that came by exchanges; a rename brings those that came under the old name. */
+  readonly arrived: Map<string, number>;
   /** Portfolio after all of them. */
-  readonly portfolio: Portfolio;
+  portfolio: Portfolio;
 }
 
-/** What happened since the close of the day that a session starts from. */
-export interface CorporateActions {
-  splits: readonly Split[];
-  dividends: readonly KnownDividend[];
-  exchanges: readonly StoredExchange[];
-}
-
-/** Pays dividends, applies splits and exchanges holdings, in order, of what was held at the close. */
+/**
+ * Pays dividends, applies splits and exchanges holdings, in order, of what was held at the close: on
+ * one date dividends come before splits, and exchanges last.
+ */
 export function applyCorporateActions(
-  start: Portfolio,
-  { splits, dividends, exchanges }: CorporateActions,
+  portfolio: Portfolio,
+  { splits, dividends, exchanges }: KnownEvents,
   market: Market,
 ): MorningLedger {
-  const actions: Action[] = [];
-  const received: ReceivedDividend[] = [];
-  const exchanged: ExchangedHolding[] = [];
-  let before = start;
-  for (const { dividend, split, exchange } of mergeMorningEvents(splits, dividends, exchanges)) {
-    const { symbol } = dividend ?? split ?? exchange;
-    if (heldQuantity(before, symbol) === 0) continue;
-    if (exchange !== undefined) {
-      // All rows of a symbol and a date are one exchange: its share leaves once.
-      const rows = exchanges.filter((own) => own.symbol === symbol && own.date === exchange.date);
-      if (rows[0] !== exchange) continue;
-      const made = exchangeHolding(before, rows, { splits, market });
-      before = made.portfolio;
-      actions.push(...made.actions);
-      exchanged.push(made.exchanged);
-    } else if (split !== undefined) {
-      const { price, portfolio, added: amount } = splitHolding(before, split, { splits, market });
-      before = portfolio;
-      actions.push({ actionType: 'split', symbol, amount, price, cash: before.cash });
-    } else {
-      const { exDate, paid: perShare } = dividend;
-      const { portfolio, shares, cash } = payDividend(before, { symbol, perShare });
-      before = portfolio;
-      const price = dividendOn(1, perShare);
-      actions.push({ actionType: 'dividend', symbol, amount: shares, price, cash: before.cash });
-      received.push({ symbol, exDate, shares, perShare, cash });
-    }
-  }
-  return { actions, received, exchanged, stated: stateMarks(exchanged, market), portfolio: before };
-}
-
-/** One thing that happened to a holding before a session. */
-export type MorningEvent<Split, Dividend, Exchange = never> =
-  | { split: Split; dividend?: never; exchange?: never }
-  | { dividend: Dividend; split?: never; exchange?: never }
-  | { exchange: Exchange; split?: never; dividend?: never };
-
-/**
- * Splits, dividends and exchanges, each in order of their dates, as one list: on one day, dividends
- * come before splits, and exchanges last.
- */
-export function mergeMorningEvents<
-  Split extends { date: CalendarDate },
-  Dividend extends { exDate: CalendarDate },
-  Exchange extends { date: CalendarDate } = never,
->(
-  splits: readonly Split[],
-  dividends: readonly Dividend[],
-  exchanges: readonly Exchange[] = [],
-): MorningEvent<Split, Dividend, Exchange>[] {
+  const nothing = { actions: [], received: [], exchanged: [] };
+  const ledger = { ...nothing, stated: new Map(), arrived: new Map(), portfolio };
   const events = [
-    ...dividends.map((dividend) => ({ date: dividend.exDate, dividend })),
-    ...splits.map((split) => ({ date: split.date, split })),
-    ...exchanges.map((exchange) => ({ date: exchange.date, exchange })),
-  ];
-  return events.sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
+    ...dividends.map((own) => ({ ...own, date: own.exDate, apply: () => payHolding(ledger, own) })),
+    ...splits.map((own) => ({ ...own, apply: () => splitHolding(ledger, own, market) })),
+    ...groupExchanges(exchanges).map((own) => {
+      return { ...own, apply: () => exchangeHolding(ledger, own, market) };
+    }),
+  ].sort(byDate);
+  for (const { symbol, apply } of events) if (heldQuantity(ledger.portfolio, symbol) > 0) apply();
+  return ledger;
 }
 
-/**
- * Fractions are paid at the session's mark, converted to the shares of this split where others
- * follow it.
- */
-function splitHolding(
-  before: Portfolio,
-  split: Split,
-  { splits, market }: { splits: readonly Split[]; market: Market },
-) {
-  const { symbol, date, numerator, denominator } = split;
-  const own = splits.filter((other) => other.symbol === symbol);
+function enter(ledger: MorningLedger, action: Omit<Action, 'cash'>, after: Portfolio): void {
+  ledger.actions.push({ ...action, cash: after.cash });
+  ledger.portfolio = after;
+}
+
+function payHolding(
+  ledger: MorningLedger,
+  { symbol, exDate, paid: perShare }: KnownEvents['dividends'][number],
+): void {
+  const { portfolio, ...paid } = payDividend(ledger.portfolio, { symbol, perShare });
+  const [amount, price] = [paid.shares, dividendOn(1, perShare)];
+  enter(ledger, { actionType: 'dividend', symbol, amount, price }, portfolio);
+  const cash = { cashPerShare: perShare / MILLIONTHS, cash: toDollars(paid.cash) };
+  ledger.received.push({ symbol, exDate, ...paid, ...cash });
+}
+
+function splitHolding(ledger: MorningLedger, split: Split, market: Market): void {
+  const { symbol, date } = split;
   // What an exchange brought may have no price that is known before a hidden open.
-  const mark = market.knownMark(symbol)?.price ?? 0;
-  const price = money(Math.round(mark * splitRatio(own, date)) || LEAST_PRICE);
-  return { price, ...applySplit(before, { symbol, numerator, denominator, price }) };
+  const price = market.knownMark(symbol, date)?.price ?? LEAST_PRICE;
+  const { portfolio, added: amount } = applySplit(ledger.portfolio, { ...split, price });
+  enter(ledger, { actionType: 'split', symbol, amount, price }, portfolio);
 }
 
-/** What became of a holding on the date of an exchange. */
-export interface ExchangedHolding {
-  readonly symbol: string;
-  readonly date: CalendarDate;
-  readonly shares: number;
-  /** Whether the old shares are still held. */
-  readonly remains: boolean;
-  /** Per old share, in 1/1,000,000 dollar, and for all of them; fractions of shares come on top. */
-  readonly perShare: number;
-  readonly cash: Money;
-  readonly brought: readonly BroughtShares[];
+/** What becomes of a symbol on a date: the old share leaves once, whatever it brings. */
+export interface HoldingExchange {
+  symbol: string;
+  date: CalendarDate;
+  /** Whether the old share stays. */
+  remains: boolean;
+  rows: readonly StoredExchange[];
 }
 
-interface BroughtShares {
-  readonly symbol: string;
-  readonly shares: number;
-  /** New shares for one old share. */
-  readonly ratio: number;
-  /** That of its fraction; null where none is known. */
-  readonly price: Money | null;
-  /** Whether a fraction was left for which there is no price. */
-  readonly isLost: boolean;
-}
-
-function stateMarks(
-  exchanged: readonly ExchangedHolding[],
-  market: Market,
-): ReadonlyMap<string, Mark> {
-  const marks = new Map<string, Mark>();
-  for (const { symbol: old, remains, perShare, brought } of exchanged) {
-    const before = market.knownMark(old) ?? marks.get(old);
-    for (const { symbol, ratio, price } of brought) {
-      if (price !== null || before === undefined) continue;
-      const left = remains ? 0 : Math.max(0, before.price - dividendOn(1, perShare));
-      marks.set(symbol, { price: money(Math.round(left / ratio)), date: before.date });
-    }
-  }
-  return marks;
+/** All rows of a symbol and a date as one exchange, in the order of their first rows. */
+export function groupExchanges(stored: readonly StoredExchange[]): HoldingExchange[] {
+  const groups = Map.groupBy(stored, ({ symbol, date }) => `${date} ${symbol}`).values();
+  return Array.from(groups, (rows) => {
+    const [{ symbol, date } = assert.fail('a group has a row')] = rows;
+    return { symbol, date, remains: rows.every(({ remains }) => remains === 1), rows };
+  });
 }
 
 /** Cash is that of a dividend; shares are whole, their fraction in cash at the session's mark. */
 function exchangeHolding(
-  before: Portfolio,
-  rows: readonly StoredExchange[],
-  { splits, market }: { splits: readonly Split[]; market: Market },
-) {
-  const [{ symbol, date } = assert.fail('an exchange has a row')] = rows;
-  const shares = heldQuantity(before, symbol);
-  const remains = rows.every((row) => row.remains === 1);
-  const perRow = rows.map(({ cash, splits: converting }) =>
-    cashPerShare({ cash, basis: 'as_paid', splits: converting }),
-  );
-  const perShare = perRow.reduce((sum, own) => sum + own, 0);
-  const cash = money(perRow.reduce((sum, own) => sum + dividendOn(shares, own), 0));
+  ledger: MorningLedger,
+  { symbol, date, remains, rows }: HoldingExchange,
+  market: Market,
+): void {
+  const shares = heldQuantity(ledger.portfolio, symbol);
+  const perShare = rows
+    .map((row) => cashPerShare({ ...row, basis: 'as_paid' }))
+    .reduce((sum, own) => sum + own);
+  const [cash, price] = [dividendOn(shares, perShare), dividendOn(1, perShare)];
   const left = remains ? 0 : shares;
-  let portfolio = addShares(before, symbol, -left, cash);
-  const price = dividendOn(1, perShare);
-  const actions: Action[] = [
-    { actionType: 'exchange', symbol, amount: left, price, cash: portfolio.cash },
-  ];
-  const brought: BroughtShares[] = [];
-  for (const row of rows) {
-    if (row.into === '') continue;
-    const [numerator, denominator] = exchangeRatio(row);
-    const parts = BigInt(shares) * numerator;
-    const whole = Number(parts / denominator);
-    if (!Number.isSafeInteger(whole))
-      throw new TooLarge(`Cannot exchange ${shares} ${symbol} into ${row.into}: too many shares`);
-    const mark = market.knownMark(row.into)?.price ?? null;
-    const own = splits.filter((split) => split.symbol === row.into);
-    const paid =
-      mark === null ? null : money(Math.round(mark * splitRatio(own, date)) || LEAST_PRICE);
-    const rest = parts % denominator;
-    const fraction =
-      paid === null ? 0n : (2n * rest * BigInt(paid) + denominator) / (2n * denominator);
-    portfolio = addShares(portfolio, row.into, whole, money(Number(fraction)));
-    actions.push({
-      ...{ actionType: 'received', symbol: row.into, amount: whole },
-      ...{ price: paid, cash: portfolio.cash },
-    });
-    const ratio = sharesPerOld(row);
-    const isLost = paid === null && rest > 0n;
-    brought.push({ symbol: row.into, shares: whole, ratio, price: paid, isLost });
+  const after = changeHolding(ledger.portfolio, symbol, -left, cash);
+  enter(ledger, { actionType: 'exchange', symbol, amount: left, price }, after);
+  const { stated, arrived } = ledger;
+  const before = market.knownMark(symbol) ?? stated.get(symbol);
+  const received: ExchangedShares['received'] = [];
+  const bringing = rows.filter(({ into }) => into !== '');
+  for (const row of bringing) {
+    const { into } = row;
+    const ratio = exchangeRatio(row);
+    const own = market.knownMark(into, date)?.price ?? null;
+    const deed = `exchange ${shares} ${symbol} into ${into}`;
+    const { whole, paid, hasRest } = convertShares(shares, ratio, { price: own, deed });
+    const holding = changeHolding(ledger.portfolio, into, whole, paid);
+    enter(ledger, { actionType: 'received', symbol: into, amount: whole, price: own }, holding);
+    const isFractionLost = own === null && hasRest;
+    received.push({ symbol: into, perShare: sharesPerOld(row), shares: whole, isFractionLost });
+    const isOneForOne = !remains && perShare === 0 && ratio[0] === ratio[1];
+    const isRename = isOneForOne && bringing.length === 1;
+    const came = isRename ? (arrived.get(symbol) ?? 0) : whole;
+    arrived.set(into, (arrived.get(into) ?? 0) + came);
+    if (own !== null || before === undefined) continue;
+    const rest = remains ? 0 : Math.max(0, before.price - price);
+    const worth = money(Number(dividedHalfUp(BigInt(rest) * ratio[1], ratio[0])));
+    stated.set(into, { ...before, price: worth });
   }
-  return {
-    portfolio,
-    actions,
-    exchanged: { symbol, date, shares, remains, perShare, cash, brought },
-  };
-}
-
-function addShares(
-  { cash, holdings }: Portfolio,
-  symbol: string,
-  added: number,
-  paid: Money,
-): Portfolio {
-  const changed = new Map(holdings);
-  const quantity = (holdings.get(symbol) ?? 0) + added;
-  if (quantity === 0) changed.delete(symbol);
-  else changed.set(symbol, quantity);
-  return { cash: money(cash + paid), holdings: changed };
+  if (!remains) arrived.delete(symbol);
+  const paid = { cashPerShare: perShare / MILLIONTHS, cash: toDollars(cash) };
+  ledger.exchanged.push({ symbol, date, shares, remains, ...paid, received });
 }
 
 /** New shares for an old one. */
@@ -237,21 +159,23 @@ export function exchangeRatio({
   splits,
   intoSplits,
 }: StoredExchange): [numerator: bigint, denominator: bigint] {
-  const [oldTimes, oldBy] = splitFactors(splits);
-  const [newTimes, newBy] = splitFactors(intoSplits);
+  const [oldTimes, oldBy] = convertingFactors(splits);
+  const [newTimes, newBy] = convertingFactors(intoSplits);
   return [BigInt(numerator ?? 0) * newTimes * oldBy, BigInt(denominator ?? 1) * newBy * oldTimes];
 }
 
-/** New and old shares over some splits. */
-function splitFactors(splits: string): [newShares: bigint, oldShares: bigint] {
-  let [newShares, oldShares] = [1n, 1n];
-  for (const [, numerator, denominator] of splits.matchAll(/(\d+):(\d+)/g)) {
-    newShares *= BigInt(String(numerator));
-    oldShares *= BigInt(String(denominator));
-  }
-  return [newShares, oldShares];
+/** New and old shares over splits as text. */
+function convertingFactors(text: string): ReturnType<typeof splitFactors> {
+  const splits = text.matchAll(/(\S+) (\d+):(\d+)/g);
+  return splitFactors(
+    Array.from(splits, ([, date = '', numerator, denominator]) => {
+      return { date, numerator: Number(numerator), denominator: Number(denominator) };
+    }),
+  );
 }
 
+/** Cash per share comes in 1/1,000,000 dollar. */
+const MILLIONTHS = 1_000_000;
 /** 1/1,000,000 dollar in one unit of `Money`. */
 const MILLIONTHS_PER_UNIT = 100n;
 
@@ -271,14 +195,14 @@ export function cashPerShare(terms: DividendTerms): number {
   const perShare = approximateCashPerShare(terms);
   if (!Number.isSafeInteger(perShare))
     throw new TooLarge(
-      `Cash per share of ${perShare / 1_000_000} dollars exceeds what is counted exactly`,
+      `Cash per share of ${perShare / MILLIONTHS} dollars exceeds what is counted exactly`,
     );
   return perShare;
 }
 
 /** Cash per share for reports: rounded where it is too large to be exact. */
 export function approximateCashPerShare({ cash, basis, splits }: DividendTerms): number {
-  const [newShares, oldShares] = splitFactors(splits);
+  const [newShares, oldShares] = convertingFactors(splits);
   const [times, by] = basis === 'split_adjusted' ? [newShares, oldShares] : [oldShares, newShares];
   return Number(dividedHalfEven(BigInt(cash) * times, by));
 }
@@ -297,5 +221,5 @@ export function payDividend(
 ): { portfolio: Portfolio; shares: number; cash: Money } {
   const shares = heldQuantity(portfolio, symbol);
   const cash = dividendOn(shares, perShare);
-  return { portfolio: { ...portfolio, cash: money(portfolio.cash + cash) }, shares, cash };
+  return { portfolio: changeHolding(portfolio, symbol, 0, cash), shares, cash };
 }

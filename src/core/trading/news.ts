@@ -214,7 +214,6 @@ function latestPublication({ date, publishedTime }: SearchResult): CalendarDate 
  */
 const EARLIEST_DATE = '1990-01-01';
 const MAX_STAMP_LENGTH = 64;
-const MINUTE_MS = 60_000;
 
 const WEEKDAY = '(?:(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\\.?,? )?';
 const MONTH = '(?<month>[a-z]{3,9})\\.?';
@@ -231,23 +230,10 @@ const FORMS = [
   `${WEEKDAY}${MONTH} (?<day>\\d{1,2}),? ${YEAR}`,
 ].map((form) => new RegExp(`^${form}$`, 'i'));
 
-const MONTHS = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-];
-/** Hours from UTC by the first letter of a North American zone's standard time. */
-const STANDARD_TIMES: Record<string, number> = { e: -5, c: -6, m: -7, p: -8 };
-
+const MONTHS =
+  'january february march april may june july august september october november december'.split(
+    ' ',
+  );
 /**
  * The date on which something says it was published, or null when that is uncertain. A time with a
  * zone counts as its date in UTC; a date without a time, and a time without a zone, are taken as
@@ -262,12 +248,7 @@ export function publicationDate(stamp: unknown): CalendarDate | null {
   const { year, month = '', day = '', hour, minute, zone } = parts;
   const date = `${year}-${monthNumber(month)}-${day.padStart(2, '0')}`;
   if (!isCalendarDate(date)) return null;
-  const published =
-    zone === undefined
-      ? date
-      : utcDate(
-          new Date(Date.parse(`${date}T${hour}:${minute}Z`) - offsetMinutes(zone) * MINUTE_MS),
-        );
+  const published = zone ? utcDate(new Date(`${date} ${hour}:${minute} ${zone}`)) : date;
   return published < EARLIEST_DATE ? null : published;
 }
 
@@ -279,12 +260,4 @@ function monthNumber(text: string): string {
   if (/^\d/.test(text)) return text;
   const index = MONTHS.findIndex((name) => name.startsWith(text.toLowerCase()));
   return String(index + 1).padStart(2, '0');
-}
-
-function offsetMinutes(zone: string): number {
-  const [, sign, hours, minutes = '0'] = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone) ?? [];
-  if (sign !== undefined) return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
-  const [first = '', season] = zone.toLowerCase();
-  const standard = STANDARD_TIMES[first];
-  return standard === undefined ? 0 : (standard + (season === 'd' ? 1 : 0)) * 60;
 }

@@ -3,13 +3,14 @@ import { type Money, money, toDollars } from '#money/money.ts';
 import type { Side } from '#database/decisions.ts';
 import {
   allowedLotsText,
+  type Board,
   findBoard,
   isWholeLots,
   lotsWithin,
   marketRules,
   wholeLots,
 } from '#domain/market-rules.ts';
-import { asPercent } from '#text/sentences.ts';
+import { asPercent, count } from '#text/sentences.ts';
 import { currentMark, type Market } from './market.ts';
 import { limitReason } from './price-limit.ts';
 import {
@@ -47,48 +48,47 @@ export function takeOrder(
   side: Side,
   { symbol, amount: ordered }: { symbol: string; amount: number },
 ): Reply<ToolResult<Side>> {
-  const { rules, isOpenHidden, expected: before } = day;
+  const { rules, expected: before } = day;
   const { costs } = rules;
-  const board = findBoard(rules, symbol);
+  const refused = (words: string) => ({ refusal: `Cannot ${side} ${symbol}: ${words}` });
   const held = heldQuantity(day.portfolio, symbol);
+  if (side === 'buy' && !day.universe.has(symbol))
+    return refused('it is not among the symbols that can be traded.');
+  if (side === 'sell' && held === 0) return refused('none is held.');
+  const decided = decidingPrice(day, symbol);
+  if (decided === null) return refused(noPriceReason(day, symbol));
+  const board = findBoard(rules, symbol);
   // Who is asked once cannot order again.
   const isOnly = day.decider?.by === 'one_answer';
   const amount = (isOnly && lotsWithin(board, { side, amount: ordered, held })) || ordered;
-  const price = decidingPrice(day, symbol);
-  const untradable = findObstacle(day, side, { symbol, amount });
-  if (untradable !== null) return { refusal: untradable };
-  if (price === null) return { refusal: `Cannot ${side} ${symbol}: ${noPriceReason(day, symbol)}` };
-  const order = { symbol, amount, price: fillPrice(price, side, costs), costs, board };
-  const violation = findLimitViolation(day, before, { ...order, side, decidingPrice: price });
+  const price = fillPrice(decided, side, costs);
+  const order = { side, symbol, amount, held, board, price, decidingPrice: decided, costs };
+  const violation = findObstacle(day, order) ?? findLimitViolation(day, before, order);
   if (violation !== null) return { refusal: violation };
-  const fill = side === 'buy' ? buy : sell;
-  const { portfolio: after, refusal } = fill(before, order);
+  const { portfolio: after, refusal } = (side === 'buy' ? buy : sell)(before, order);
   if (refusal !== undefined) return { refusal };
   const cut = amount < ordered && { cut: `${ordered} were ordered; ${amount} are whole lots` };
-  if (isOpenHidden)
+  const said = { symbol, amount, ...cut };
+  if (day.isOpenHidden)
     return {
       orders: [{ side, symbol, amount }],
       portfolio: after,
       result: {
         placed: side,
-        symbol,
-        amount,
-        ...cut,
-        at_previous_close: toDollars(price),
+        ...said,
+        at_previous_close: toDollars(decided),
         cash_left: toDollars(after.cash),
       },
     };
-  const commission = commissionOn(money(amount * order.price), side, costs);
-  const action = { actionType: side, symbol, amount, price: order.price, cash: after.cash };
+  const commission = commissionOn(money(amount * price), side, costs);
+  const action = { actionType: side, symbol, amount, price, cash: after.cash };
   return {
     orders: [{ side, symbol, amount, action }],
     portfolio: after,
     result: {
       executed: side,
-      symbol,
-      amount,
-      ...cut,
-      price: toDollars(order.price),
+      ...said,
+      price: toDollars(price),
       ...(commission > 0 && { commission: toDollars(commission) }),
       cash: toDollars(after.cash),
       holding: heldQuantity(after, symbol),
@@ -96,44 +96,31 @@ export function takeOrder(
   };
 }
 
-/** Why a symbol, or so many of its shares, cannot be traded, whatever limits and cash are; or null. */
-function findObstacle(
-  day: TradingDay,
-  side: Side,
-  { symbol, amount }: { symbol: string; amount: number },
-): string | null {
-  const { universe, portfolio, rules, isOpenHidden, placed } = day;
-  if (side === 'buy' && !universe.has(symbol))
-    return `Cannot buy ${symbol}: it is not among the symbols that can be traded.`;
-  const held = heldQuantity(portfolio, symbol);
-  if (side === 'sell' && held === 0) return `Cannot sell ${symbol}: none is held.`;
-  if (decidingPrice(day, symbol) === null)
-    return `Cannot ${side} ${symbol}: ${noPriceReason(day, symbol)}`;
-  const limit = isOpenHidden ? null : limitReason(day.market, rules, { side, symbol });
+/** Why so many shares of what is priced cannot be traded, whatever limits and cash are; or null. */
+function findObstacle(day: TradingDay, order: WantedOrder): string | null {
+  const { side, symbol, amount, held, board } = order;
+  const limit = limitReason(day.market, day.rules, order);
   if (limit !== null) return `Cannot ${side} ${symbol}: ${limit}.`;
-  const board = findBoard(rules, symbol);
-  const order = { side, amount, held };
   const refused = (words: string) => `Cannot ${side} ${amount} ${symbol}: ${words}`;
   if (!isWholeLots(board, order)) return refused(`${allowedLotsText(board, order)}.`);
   if (side === 'buy') return null;
-  const leaving = placed
+  const leaving = day.placed
     .filter((other) => other.side === 'sell' && other.symbol === symbol)
     .reduce((sum, other) => sum + other.amount, 0);
   // Shares that an order of today would buy cannot be sold today.
-  if (isOpenHidden && amount > held - leaving) {
+  if (day.isOpenHidden && amount > held - leaving) {
     const words = leaving === 0 ? '' : `, ${leaving} of them in orders already`;
     return refused(`${held} are held${words}`);
   }
-  const bought = rules.sell_same_day ? 0 : day.bought(symbol);
+  const bought = day.rules.sell_same_day ? 0 : day.bought(symbol);
   if (bought === 0 || amount > held || amount <= held - bought - leaving) return null;
   const most = lotsWithin(board, { ...order, amount: held - bought - leaving });
-  const rest = most === 0 ? 'none' : `at most ${most}`;
-  const isReceived = day.exchanged.some(({ brought }) =>
-    brought.some((own) => own.symbol === symbol),
+  const isReceived = day.exchanged.some(({ received }) =>
+    received.some((own) => own.symbol === symbol),
   );
-  const how = isReceived ? 'bought or received' : 'bought';
   return refused(
-    `${bought} of the ${held} held were ${how} today, and cannot be sold before the next session; ${rest} can be sold.`,
+    `${bought} of the ${held} held were bought ${isReceived ? 'or received ' : ''}today, and cannot be sold before the next session; ` +
+      `${most === 0 ? 'none' : `at most ${most}`} can be sold.`,
   );
 }
 
@@ -165,9 +152,10 @@ export function exactPortfolioValue({ cash, holdings }: Portfolio, market: Marke
 }
 
 interface WantedOrder extends PlacedOrder {
-  /** The price by which the model decides, at which weights are measured, and that of the fill. */
+  held: number;
+  board: Board;
+  /** The price by which the model decides, at which weights are measured. */
   decidingPrice: Money;
-  price: Money;
 }
 
 /** Shares of a whole have at most so many decimals. */
@@ -182,23 +170,24 @@ export function orderLimitReason(orders: number, most: number): string {
 }
 
 /**
- * How many shares of a symbol can be bought: by only the largest weight, and by all limits and the
- * cash. Below 0 where a limit is passed already.
+ * How many shares of a symbol can be bought: by only the largest weight, by only the least cash, and
+ * by both and what the cash pays. Below 0 where a limit is passed already.
  */
 export function maxPurchase(
   { limits, market, rules }: TradingDay,
   before: Portfolio,
-  { symbol, decidingPrice, price }: Omit<WantedOrder, 'side' | 'amount'>,
-): { byWeight: number; most: number } {
+  { symbol, decidingPrice }: Pick<WantedOrder, 'symbol' | 'decidingPrice'>,
+): { byWeight: number; byCash: number; most: number } {
   const { max_weight: weight, min_cash: least } = limits ?? {};
-  const paid = affordableShares(before.cash, price, rules.costs);
-  if (weight == null && least == null) return { byWeight: Infinity, most: paid };
+  const { costs } = rules;
+  const paid = affordableShares(before.cash, fillPrice(decidingPrice, 'buy', costs), costs);
+  if (weight == null && least == null) return { byWeight: Infinity, byCash: Infinity, most: paid };
   const value = exactPortfolioValue(before, market);
   const shares = (parts: bigint) => Number(parts / (PARTS * BigInt(decidingPrice)));
   const held = heldQuantity(before, symbol);
   const byWeight = weight == null ? Infinity : shares(shareParts(weight) * value) - held;
   const byCash = shares(PARTS * BigInt(before.cash) - shareParts(least ?? 0) * value);
-  return { byWeight, most: Math.min(paid, byWeight, byCash) };
+  return { byWeight, byCash, most: Math.min(paid, byWeight, byCash) };
 }
 
 /** Why an order is beyond the limits of its day, with the most that can be bought; null within. */
@@ -207,39 +196,29 @@ function findLimitViolation(
   before: Portfolio,
   wanted: WantedOrder,
 ): string | null {
-  const { limits, rules, market, orders } = day;
-  const { side, symbol, amount, decidingPrice } = wanted;
-  const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = limits ?? {};
+  const { side, symbol, amount, decidingPrice, board } = wanted;
+  const { max_orders: maxOrders, max_weight: maxWeight, min_cash: minCash } = day.limits ?? {};
   const mostOrders = Math.min(maxOrders ?? MAX_DAY_ORDERS, MAX_DAY_ORDERS);
-  if (orders >= mostOrders) return orderLimitReason(orders, mostOrders);
+  if (day.orders >= mostOrders) return orderLimitReason(day.orders, mostOrders);
   if (side === 'sell' || (maxWeight == null && minCash == null)) return null;
-  const [price, cash] = [BigInt(decidingPrice), BigInt(before.cash)];
-  const value = exactPortfolioValue(before, market);
-  const held = BigInt(heldQuantity(before, symbol));
-  const refuse = (words: string) => {
-    const whole = wholeLots(findBoard(rules, symbol), maxPurchase(day, before, wanted).most);
-    return `Cannot buy ${amount} ${symbol}: ${words}; ${purchasableText(whole)}.`;
-  };
-  const cost = BigInt(amount) * price;
-  const weight = held * price + cost;
-  if (maxWeight != null && weight * PARTS > shareParts(maxWeight) * value) {
+  const { byWeight, byCash, most } = maxPurchase(day, before, wanted);
+  const cost = BigInt(amount) * BigInt(decidingPrice);
+  const shareText = (part: bigint, limit: string) =>
+    `${asPercent(Number(part) / Number(exactPortfolioValue(before, day.market)), limit)} of the portfolio`;
+  const whole = wholeLots(board, most);
+  const refuse = (words: string) =>
+    `Cannot buy ${amount} ${symbol}: ${words}; ${whole > 0 ? `at most ${count(whole, 'share')}` : 'none'} can be bought.`;
+  if (maxWeight != null && amount > byWeight) {
     const limit = asPercent(maxWeight);
-    return refuse(
-      `it would be ${asPercent(Number(weight) / Number(value), limit)} of the portfolio, and the limit is ${limit}`,
-    );
+    const held = BigInt(heldQuantity(before, symbol)) * BigInt(decidingPrice);
+    return refuse(`it would be ${shareText(held + cost, limit)}, and the limit is ${limit}`);
   }
-  if (minCash != null && (cash - cost) * PARTS < shareParts(minCash) * value) {
+  if (minCash != null && amount > byCash) {
     const least = asPercent(minCash);
-    return refuse(
-      `cash would be ${asPercent(Number(cash - cost) / Number(value), least)} of the portfolio, and the least is ${least}`,
-    );
+    const left = shareText(BigInt(before.cash) - cost, least);
+    return refuse(`cash would be ${left}, and the least is ${least}`);
   }
   return null;
-}
-
-function purchasableText(shares: number): string {
-  if (shares <= 0) return 'none can be bought';
-  return `at most ${shares} share${shares === 1 ? '' : 's'} can be bought`;
 }
 
 /**
@@ -253,10 +232,10 @@ export function fillOrders<Waiting extends PlacedOrder>(
   terms: Pick<TradingDay, 'market' | 'rules' | 'wording'>,
 ) {
   const { market, rules } = terms;
+  const { costs } = rules;
   const salesFirst = placed.toSorted(
     (one, other) => Number(one.side === 'buy') - Number(other.side === 'buy'),
   );
-  const { costs } = rules;
   let portfolio = start;
   const fills = salesFirst.map((order) => {
     const { side, symbol, amount } = order;
@@ -265,9 +244,8 @@ export function fillOrders<Waiting extends PlacedOrder>(
     const limit = limitReason(market, rules, order);
     let action: Action | null = null;
     if (price !== null && limit === null) {
-      const most = affordableShares(portfolio.cash, price, costs);
-      const lots = wholeLots(findBoard(rules, symbol), Math.min(amount, most));
-      const shares = side === 'sell' ? amount : lots;
+      const paid = Math.min(amount, affordableShares(portfolio.cash, price, costs));
+      const shares = side === 'sell' ? amount : wholeLots(findBoard(rules, symbol), paid);
       const fill = { symbol, amount: shares, price };
       const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
       portfolio = after ?? portfolio;

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { type Board, type TradingCosts, wholeLots } from '#domain/market-rules.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
 import type { Split } from '#database/market-queries.ts';
-import { formatDollars, fromDollars, type Money, money, TooLarge } from '#money/money.ts';
+import {
+  dividedHalfUp,
+  formatDollars,
+  fromDollars,
+  type Money,
+  money,
+  TooLarge,
+} from '#money/money.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {
@@ -53,12 +60,7 @@ export function buy(portfolio: Portfolio, order: PricedOrder): Execution {
   const commission = commissionOn(money(amount * price), 'buy', costs);
   const cash = portfolio.cash - amount * price - commission;
   if (cash < 0) return { refusal: unaffordableReason(portfolio.cash, order, commission) };
-  return {
-    portfolio: {
-      cash: money(cash),
-      holdings: withQuantity(portfolio.holdings, symbol, heldQuantity(portfolio, symbol) + amount),
-    },
-  };
+  return { portfolio: changeHolding(portfolio, symbol, amount, cash - portfolio.cash) };
 }
 
 /**
@@ -105,38 +107,51 @@ export function sell(
       refusal: `Cannot sell ${order}: cash and proceeds do not pay the commission of ${formatDollars(commission)}`,
     };
   }
-  return {
-    portfolio: {
-      cash: money(cash),
-      holdings: withQuantity(portfolio.holdings, symbol, quantity - amount),
-    },
-  };
+  return { portfolio: changeHolding(portfolio, symbol, -amount, cash - portfolio.cash) };
+}
+
+/** A portfolio with more shares of a symbol, or fewer, and more cash, or less. */
+export function changeHolding(
+  portfolio: Portfolio,
+  symbol: string,
+  added: number,
+  paid: number,
+): Portfolio {
+  const holdings = new Map(portfolio.holdings);
+  const quantity = heldQuantity(portfolio, symbol) + added;
+  if (quantity === 0) holdings.delete(symbol);
+  else holdings.set(symbol, quantity);
+  return { cash: money(portfolio.cash + paid), holdings };
 }
 
 /**
- * Multiplies a holding by a split; the remaining fraction of a share is paid in cash at `price`
- * (per new share), to the nearest 1/10000 dollar. `added` is the change in shares, negative in a
- * reverse split.
+ * Turns shares into whole new ones and a fraction, which is paid in cash at `price` (per new share),
+ * a half rounded up to 1/10000 dollar; without a price nothing is paid for it. `deed` is what is
+ * done, in words.
  */
+export function convertShares(
+  shares: number,
+  [newShares, oldShares]: readonly [bigint, bigint],
+  { price, deed }: { price: Money | null; deed: string },
+): { whole: number; paid: number; hasRest: boolean } {
+  const parts = BigInt(shares) * newShares;
+  const [whole, rest] = [Number(parts / oldShares), parts % oldShares];
+  if (!Number.isSafeInteger(whole)) throw new TooLarge(`Cannot ${deed}: too many shares`);
+  const paid = Number(dividedHalfUp(rest * BigInt(price ?? 0), oldShares));
+  return { whole, paid, hasRest: rest > 0n };
+}
+
+/** Multiplies a holding by a split. `added` is the change in shares, negative in a reverse split. */
 export function applySplit(
   portfolio: Portfolio,
   { symbol, numerator, denominator, price }: Omit<Split, 'date'> & { price: Money },
 ): { portfolio: Portfolio; added: number } {
   const before = heldQuantity(portfolio, symbol);
-  const parts = before * numerator;
-  if (!Number.isSafeInteger(parts))
-    throw new TooLarge(
-      `Cannot split ${before} ${symbol} by ${numerator}:${denominator}: too many shares`,
-    );
-  const after = Math.floor(parts / denominator);
-  const fractionInCash = Math.round(((parts % denominator) * price) / denominator);
-  return {
-    portfolio: {
-      cash: money(portfolio.cash + fractionInCash),
-      holdings: withQuantity(portfolio.holdings, symbol, after),
-    },
-    added: after - before,
-  };
+  const deed = `split ${before} ${symbol} by ${numerator}:${denominator}`;
+  const ratio = [BigInt(numerator), BigInt(denominator)] as const;
+  const { whole, paid } = convertShares(before, ratio, { price, deed });
+  const added = whole - before;
+  return { portfolio: changeHolding(portfolio, symbol, added, paid), added };
 }
 
 /**
@@ -183,17 +198,6 @@ function refuseAmount(amount: number): Execution {
   };
 }
 
-function withQuantity(
-  holdings: ReadonlyMap<string, number>,
-  symbol: string,
-  quantity: number,
-): ReadonlyMap<string, number> {
-  const changed = new Map(holdings);
-  if (quantity === 0) changed.delete(symbol);
-  else changed.set(symbol, quantity);
-  return changed;
-}
-
 /** Basis points have at most four decimals. */
 const PARTS_PER_BASIS_POINT = 10_000n;
 const BASIS_POINTS = 10_000n;
@@ -202,8 +206,12 @@ const BASIS_POINTS = 10_000n;
  * The price at which an order fills: the open with slippage, rounded to 1/10000 dollar against the
  * trader.
  */
-export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: TradingCosts): Money {
-  const slippage = shareRoundedUp(open, slippageBps);
+export function fillPrice(
+  open: Money,
+  side: 'buy' | 'sell',
+  { slippage_bps: basisPoints }: TradingCosts,
+): Money {
+  const slippage = shareRoundedUp(open, basisPoints);
   return money(side === 'buy' ? open + slippage : Math.max(1, open - slippage));
 }
 
@@ -211,14 +219,11 @@ export function fillPrice(open: Money, side: 'buy' | 'sell', { slippageBps }: Tr
  * The commission on an order and the tax on a sale, each part rounded up to 1/10000. `traded` is
  * shares times fill price.
  */
-export function commissionOn(
-  traded: Money,
-  side: 'buy' | 'sell',
-  { commissionPerTrade, commissionBps, minCommission, sellTaxBps }: TradingCosts,
-): Money {
-  const commission = fromDollars(commissionPerTrade) + shareRoundedUp(traded, commissionBps);
-  const tax = side === 'sell' ? shareRoundedUp(traded, sellTaxBps) : 0;
-  return money(Math.max(fromDollars(minCommission), commission) + tax);
+export function commissionOn(traded: Money, side: 'buy' | 'sell', costs: TradingCosts): Money {
+  const commission =
+    fromDollars(costs.commission_per_trade) + shareRoundedUp(traded, costs.commission_bps);
+  const tax = side === 'sell' ? shareRoundedUp(traded, costs.sell_tax_bps) : 0;
+  return money(Math.max(fromDollars(costs.min_commission), commission) + tax);
 }
 
 /** Share of an amount, in integers: floating-point numbers would round. */

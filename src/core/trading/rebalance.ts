@@ -1,7 +1,7 @@
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { limitsText } from '#text/sentences.ts';
 import { findBoard, wholeLots } from '#domain/market-rules.ts';
-import { type Money, toDollars } from '#money/money.ts';
+import { type Money, parseFraction, toDollars } from '#money/money.ts';
 import type { Side } from '#database/decisions.ts';
 import {
   decidingPrice,
@@ -12,7 +12,7 @@ import {
   takeOrder,
   orderLimitReason,
 } from './orders.ts';
-import { fillPrice, heldQuantity } from './portfolio.ts';
+import { heldQuantity } from './portfolio.ts';
 import { quoteArgument, type ToolArguments } from './tool-arguments.ts';
 import type { ToolResult } from './tool-results.ts';
 import {
@@ -23,13 +23,11 @@ import {
   type TradingDay,
 } from './trading-day.ts';
 
-/** What is to be traded of a symbol: shares, and their value at the price that decides. */
-interface TargetOrder {
+/** How many shares a symbol lacks of its target, below 0 where it has more; and their price. */
+interface Target {
   symbol: string;
-  side: Side;
-  amount: bigint;
+  lack: bigint;
   price: Money;
-  value: bigint;
 }
 
 type Rebalanced = ToolResult<'rebalance'>;
@@ -58,24 +56,21 @@ export function rebalance(day: TradingDay, args: ToolArguments<'rebalance'>): Re
     weights.set(symbol, exactWeight(weight));
   }
   const { rules, isOpenHidden } = day;
-  const { costs } = rules;
   const runner = createOrderRunner(day);
-  const targets = targetOrders(day, weights, { ...args, refuse: runner.refuse });
-  for (const { symbol, amount } of targets.filter(({ side }) => side === 'sell'))
-    runner.trade('sell', symbol, Number(amount));
-  const purchases = targets.filter(({ side }) => side === 'buy');
+  const targets = findTargets(day, weights, { ...args, refuse: runner.refuse });
+  for (const { symbol, lack } of targets)
+    if (lack < 0n) runner.trade('sell', symbol, Number(-lack));
+  const value = ({ lack, price }: Target) => lack * BigInt(price);
+  const purchases = targets.filter(({ lack }) => lack > 0n);
   const cut: string[] = [];
-  for (const { symbol, amount, price } of purchases.sort((one, other) =>
-    Number(other.value - one.value),
-  )) {
-    const decided = { symbol, decidingPrice: price, price: fillPrice(price, 'buy', costs) };
-    const { byWeight, most } = maxPurchase(day, runner.portfolio(), decided);
+  for (const target of purchases.sort((one, other) => Number(value(other) - value(one)))) {
+    const { symbol, price: decidingPrice } = target;
+    const lack = Number(target.lack);
+    const { byWeight, most } = maxPurchase(day, runner.portfolio(), { symbol, decidingPrice });
     const isMember = day.universe.has(symbol);
-    if (isMember && byWeight < amount) cut.push(symbol);
+    if (isMember && byWeight < lack) cut.push(symbol);
     // Of what cannot be bought, the wish to hold more is refused, whatever the cash.
-    const shares = isMember
-      ? wholeLots(findBoard(rules, symbol), Math.min(Number(amount), most))
-      : Number(amount);
+    const shares = isMember ? wholeLots(findBoard(rules, symbol), Math.min(lack, most)) : lack;
     if (shares > 0) runner.trade('buy', symbol, shares);
   }
   const portfolio = runner.portfolio();
@@ -118,7 +113,7 @@ function createOrderRunner(start: TradingDay) {
  * What differs from its target, in the order of the symbols. A target is the weight times the value
  * of the portfolio before the first order, in whole shares and rounded down to the steps of a lot.
  */
-function targetOrders(
+function findTargets(
   day: TradingDay,
   weights: ReadonlyMap<string, bigint>,
   {
@@ -128,14 +123,14 @@ function targetOrders(
     sell_rest?: boolean | undefined;
     refuse: (error: string, symbol: string) => void;
   },
-): TargetOrder[] {
+): Target[] {
   const { expected: portfolio } = day;
   const value = exactPortfolioValue(portfolio, day.market);
   const sum = weights.values().reduce((all, part) => all + part, 0n);
   const whole = sum > ONE ? sum : ONE; // what rounding adds to the sum is taken from each
   const named = new Set([...weights.keys(), ...(sellsRest ? portfolio.holdings.keys() : [])]);
   if (!isKnownSymbol(day, CASH)) named.delete(CASH);
-  return [...named].sort().flatMap((symbol): TargetOrder[] => {
+  return [...named].sort().flatMap((symbol): Target[] => {
     const held = BigInt(heldQuantity(portfolio, symbol));
     const part = weights.get(symbol) ?? 0n;
     const price = decidingPrice(day, symbol);
@@ -146,10 +141,7 @@ function targetOrders(
     }
     const shares = (part * value) / (whole * BigInt(price));
     const target = shares - (shares % BigInt(findBoard(day.rules, symbol).step));
-    if (target === held) return [];
-    const [side, amount] =
-      target < held ? (['sell', held - target] as const) : (['buy', target - held] as const);
-    return [{ symbol, side, amount, price, value: amount * BigInt(price) }];
+    return [{ symbol, lack: target - held, price }];
   });
 }
 
@@ -159,7 +151,6 @@ const ONE = 10n ** BigInt(DECIMALS);
 
 /** A weight as parts of `ONE`, exactly as the decimal that is written. */
 function exactWeight(weight: number): bigint {
-  const [digits = '', exponent] = weight.toExponential().split('e');
-  const decimals = digits.length - (digits.includes('.') ? 2 : 1) - Number(exponent);
-  return BigInt(digits.replace('.', '')) * 10n ** BigInt(DECIMALS - decimals);
+  const { over, under } = parseFraction(`${weight}`) ?? { over: 0n, under: 1n };
+  return (over * ONE) / under;
 }

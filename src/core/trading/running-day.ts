@@ -1,4 +1,3 @@
-import type { ExchangedHolding } from './morning.ts';
 import assert from 'node:assert/strict';
 import { WORDING, type Wording } from '#agent/prompt.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
@@ -99,7 +98,10 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
-    bought: (symbol) => addedToday(symbol, actions, morning.exchanged),
+    bought(symbol) {
+      const bought = actions.filter((own) => own.actionType === 'buy' && own.symbol === symbol);
+      return bought.reduce((sum, own) => sum + own.amount, morning.arrived.get(symbol) ?? 0);
+    },
     get orders() {
       return decisions.filter(isTrade).length + placed.length;
     },
@@ -115,23 +117,6 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   };
   assertSoundPortfolio(play.portfolio);
   return play;
-}
-
-/** Shares of purchases and exchanges; those of a rename were held before under another name. */
-function addedToday(
-  symbol: string,
-  actions: readonly Action[],
-  exchanged: readonly ExchangedHolding[],
-): number {
-  const added = new Map<string, number>();
-  const add = (to: string, shares: number) => added.set(to, (added.get(to) ?? 0) + shares);
-  for (const { symbol: old, remains, perShare, brought } of exchanged) {
-    const isRename = !remains && perShare === 0 && brought.length === 1 && brought[0]?.ratio === 1;
-    for (const own of brought) add(own.symbol, isRename ? (added.get(old) ?? 0) : own.shares);
-    if (!remains) added.delete(old);
-  }
-  for (const own of actions) if (own.actionType === 'buy') add(own.symbol, own.amount);
-  return added.get(symbol) ?? 0;
 }
 
 const isTrade = ({ action_id: action }: DecisionRow) => action !== null;

@@ -2,8 +2,8 @@ import { type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
 import { type ClosingState, latestActiveDayBefore } from '#database/active-days.ts';
 import type { Database } from '#database/database.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { exchangesBetween, type StoredExchange } from '#database/exchanges.ts';
-import type { KnownDividend } from '#database/evidence.ts';
+import { arrivalDates, exchangesBetween } from '#database/exchanges.ts';
+import type { KnownEvents } from '#database/evidence.ts';
 import {
   insertSession,
   interruptedSession,
@@ -11,7 +11,7 @@ import {
   type ModelDay,
   archiveSession,
 } from '#database/sessions.ts';
-import { type Split, splitsBetween } from '#database/market-queries.ts';
+import { splitsBetween } from '#database/market-queries.ts';
 import type { Money } from '#money/money.ts';
 import type { Market } from './market.ts';
 import { cashPerShare, type MorningLedger, applyCorporateActions } from './morning.ts';
@@ -34,10 +34,8 @@ export interface DayStart {
   readonly startDate: CalendarDate | null;
   /** Before splits, dividends and exchanges. */
   readonly startPortfolio: Portfolio;
-  /** The splits and dividends since then of its holdings, in order, and their effects. */
-  readonly knownSplits: readonly Split[];
-  readonly knownDividends: readonly KnownDividend[];
-  readonly knownExchanges: readonly StoredExchange[];
+  /** What has happened since then to its holdings, and its effects. */
+  readonly known: KnownEvents;
   /** Since when each symbol may be held: that of the start, or the date of its arrival. */
   readonly heldSince: ReadonlyMap<string, CalendarDate>;
   readonly morning: MorningLedger;
@@ -90,38 +88,27 @@ export function computeDayStart(
   const startPortfolio = { cash: past?.cash ?? initialCash, holdings: new Map(held) };
   const since = { after: startDate ?? market.date, upTo: market.date };
   const initial = [...startPortfolio.holdings.keys()];
-  const knownExchanges = exchangesBetween(market.prices, initial, since);
-  const heldSince = new Map(initial.map((symbol) => [symbol, since.after]));
-  for (const { into, date } of knownExchanges)
-    if (into !== '' && !heldSince.has(into)) heldSince.set(into, date);
+  const exchanges = exchangesBetween(market.prices, initial, since);
+  const heldSince = arrivalDates(initial, since.after, exchanges);
   const symbols = [...heldSince.keys()];
   // What arrives gets those of later dates only.
   const isSince = (symbol: string, date: CalendarDate) => date > (heldSince.get(symbol) ?? '');
-  const knownSplits = splitsBetween(market.prices, symbols, since).filter(({ symbol, date }) =>
-    isSince(symbol, date),
-  );
-  const dividends = paysDividends
-    ? dividendsBetween(market.prices, symbols, since).filter(({ symbol, exDate }) =>
-        isSince(symbol, exDate),
-      )
-    : [];
-  const knownDividends = dividends.map((dividend) => {
-    return { ...dividend, paid: cashPerShare(dividend) };
-  });
-  const events = {
-    splits: knownSplits,
-    dividends: knownDividends,
-    exchanges: knownExchanges,
+  const splits = splitsBetween(market.prices, symbols, since);
+  const dividends = paysDividends ? dividendsBetween(market.prices, symbols, since) : [];
+  const known = {
+    exchanges,
+    splits: splits.filter(({ symbol, date }) => isSince(symbol, date)),
+    dividends: dividends
+      .filter(({ symbol, exDate }) => isSince(symbol, exDate))
+      .map((dividend) => ({ ...dividend, paid: cashPerShare(dividend) })),
   };
   return {
     startValue: past?.portfolioValue ?? initialCash,
     startDate,
     startPortfolio,
-    knownSplits,
-    knownDividends,
-    knownExchanges,
+    known,
     heldSince,
-    morning: applyCorporateActions(startPortfolio, events, market),
+    morning: applyCorporateActions(startPortfolio, known, market),
     startNote: past?.note ?? null,
     startUnfilled: JSON.parse(past?.unfilled ?? '[]'),
   };

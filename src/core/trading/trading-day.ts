@@ -9,7 +9,7 @@ import type { Decider } from './decision.ts';
 import { type Documents, newestTitles } from './morning-documents.ts';
 import { currentMark, type Market } from './market.ts';
 import type { NewsSearch } from './news.ts';
-import type { ReceivedDividend, ExchangedHolding } from './morning.ts';
+import type { MorningLedger } from './morning.ts';
 import {
   type Action,
   requireMark,
@@ -46,15 +46,13 @@ export interface OrderTerms {
  * What the tools of one model-day see. The portfolio is current: each call sees the result of the
  * one before.
  */
-export interface TradingDay extends OrderTerms {
+export interface TradingDay extends OrderTerms, Pick<MorningLedger, 'received' | 'exchanged'> {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
   readonly news: NewsSearch | null;
   readonly documents: Documents | null;
   readonly portfolio: Portfolio;
-  readonly received: readonly ReceivedDividend[];
-  readonly exchanged: readonly ExchangedHolding[];
   /**
    * The model's note from an earlier day; null without one, undefined when it may not keep notes.
    */
@@ -112,15 +110,16 @@ export function createBrief(day: TradingDay): Brief {
   const { isOpenHidden, limits, unfilled, left, documents, decider, wording } = day;
   const symbols = [...new Set([...universe, ...portfolio.holdings.keys()])].sort();
   const quotes = symbols.map((symbol) => {
-    const { open, previousClose } = market.quote(symbol);
-    return { symbol, previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
+    const { open, previousDate: _date, previousClose, ...own } = market.quote(symbol);
+    const prices = { previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
+    return { symbol, ...prices, ...own };
   });
   const unpriced = wording < 2 ? [] : findUnpriced(day, symbols);
   return {
     date: market.date,
     ...describePortfolio(day),
-    ...(received.length > 0 && { dividends: received.map(describeDividend) }),
-    ...(exchanged.length > 0 && { exchanges: exchanged.map(describeExchange) }),
+    ...(received.length > 0 && { dividends: received }),
+    ...(exchanged.length > 0 && { exchanges: exchanged }),
     ...(unpriced.length > 0 && { unpriced }),
     quotes,
     rules,
@@ -181,21 +180,6 @@ function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
     return { symbol, closes: dates.map((date) => byDate.get(date) ?? null) };
   });
   return { by: 'one_answer', dates, closes };
-}
-
-function describeDividend({ symbol, exDate, shares, perShare, cash }: ReceivedDividend) {
-  return { symbol, exDate, shares, cashPerShare: perShare / 1_000_000, cash: toDollars(cash) };
-}
-
-function describeExchange({ brought, perShare, cash, ...own }: ExchangedHolding) {
-  return {
-    ...own,
-    cashPerShare: perShare / 1_000_000,
-    cash: toDollars(cash),
-    received: brought.map(({ symbol, ratio, shares, isLost: isFractionLost }) => {
-      return { symbol, perShare: ratio, shares, isFractionLost };
-    }),
-  };
 }
 
 /**

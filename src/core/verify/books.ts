@@ -2,12 +2,14 @@ import { isLastAnswer } from '#agent/model.ts';
 import { conversationTexts } from '#agent/prompt.ts';
 import { fromDollars } from '#money/money.ts';
 import { quote } from '#text/text.ts';
+import { evidenceRows } from '#database/evidence.ts';
 import { unfilledJson } from '#database/sessions.ts';
 import { type DecisionResult, resolveDecider } from '#trading/decision.ts';
 import { isFillsMessage, type RecordedStep } from '#trading/reasoning-log.ts';
 import type { DayEnd } from '#trading/running-day.ts';
 import type { DayRecord } from './record.ts';
-import type { LedgerRecord, StoredMessage } from '#database/replay-queries.ts';
+import { POSITION, type StoredMessage } from '#database/replay-queries.ts';
+import { asColumns } from '#database/rows.ts';
 
 /** A row of each of two sides with the same key; undefined where one side lacks it. */
 type RowPair<Row> = [one: Row, other: Row | undefined] | [one: undefined, other: Row];
@@ -124,44 +126,18 @@ export function compareBooks(
 function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow[] {
   const used = evidence.prices.map(({ symbol }) => symbol);
   return [
-    ...evidence.prices.map(({ symbol, heldSince, open, close }) => ({
-      name: `session_prices ${symbol}`,
-      columns: {
-        held_since: heldSince,
-        open_e4: open?.price,
-        open_date: open?.date,
-        close_e4: close?.price,
-        close_date: close?.date,
-      },
-      symbols: [symbol],
-    })),
-    ...evidence.splits.map(({ symbol, date, ...ratio }) => ({
-      name: `session_splits ${symbol} ${date}`,
-      columns: ratio,
-      symbols: [symbol],
-    })),
-    ...evidence.dividends.map(({ symbol, exDate, cash, basis, splits, paid }) => ({
-      name: `session_dividends ${symbol} ${exDate}`,
-      columns: { cash_e6: cash, basis, splits, paid_e6: paid },
-      symbols: [symbol],
-    })),
-    ...evidence.exchanges.map(({ symbol, date, into, splits, intoSplits, ...own }) => ({
-      name: `session_exchanges ${symbol} ${date} ${into}`,
-      columns: {
-        cash_e6: own.cash,
-        numerator: own.numerator,
-        denominator: own.denominator,
-        remains: own.remains,
-        splits,
-        into_splits: intoSplits,
-      },
-      symbols: [symbol],
-    })),
+    ...evidenceRows(evidence).map(({ name, columns }) => {
+      return { name, columns, symbols: [String(columns['symbol'])] };
+    }),
     ...documents.map(({ id, digest }) => ({
       name: `document ${quote(id)}`,
       columns: { digest },
     })),
-    ...positions.map((position) => positionRow(position, used)),
+    ...positions.map((position) => ({
+      name: `positions ${position.actionId}`,
+      columns: asColumns(POSITION, position),
+      symbols: used,
+    })),
     ...Array.from(positions.at(-1)?.holdings ?? [], ([symbol, quantity]) => ({
       name: `holdings ${symbol}`,
       columns: { quantity },
@@ -172,23 +148,6 @@ function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow
       columns: { calls, refused },
     })),
   ];
-}
-
-function positionRow(position: LedgerRecord, symbols: readonly string[]): BookRow {
-  return {
-    name: `positions ${position.actionId}`,
-    columns: {
-      action_type: position.actionType,
-      symbol: position.symbol,
-      amount: position.amount,
-      price_e4: position.price,
-      cash_e4: position.cash,
-      portfolio_value_e4: position.portfolioValue,
-      daily_profit_e4: position.dailyProfit,
-      daily_return_pct: position.dailyReturnPct,
-    },
-    symbols,
-  };
 }
 
 /**

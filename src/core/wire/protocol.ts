@@ -63,13 +63,15 @@ export interface Brief {
   dividends?: PaidDividend[];
   /** What became of holdings that were exchanged this morning; left out when there are none. */
   exchanges?: ExchangedShares[];
-  /**
-   * What is held and has no price on this morning, the second in a row or a later one; left out when
-   * there is none.
-   */
+  /** What is held without a price on this morning and the one before; left out without any. */
   unpriced?: { symbol: string; lastClose: string }[];
-  /** Each symbol on this morning; null where unknown. */
-  quotes: { symbol: string; previousClose: number | null; open: number | null }[];
+  /** Each symbol on this morning; null where unknown. No price limit holds for adjusted prices. */
+  quotes: {
+    symbol: string;
+    previousClose: number | null;
+    open: number | null;
+    isAdjusted?: 0 | 1 | null;
+  }[];
   rules: MarketRules;
   /** The model's note from an earlier day; null without one, left out when it keeps no notes. */
   note?: string | null;

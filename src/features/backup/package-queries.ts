@@ -10,7 +10,7 @@ import { rebuildLogIndex } from '#database/log-words.ts';
 import { createSchema } from '#database/schema/schema.ts';
 import { CHANGED_STARTS } from '#database/stale.ts';
 import type { Money } from '#money/money.ts';
-import type { OpeningLot } from '../performance/opening-queries.ts';
+import type { OpeningLot } from '../performance/holdings-queries.ts';
 
 /** The ids of jobs, the newest first. */
 export const newestJobs = reads(

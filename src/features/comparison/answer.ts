@@ -41,6 +41,8 @@ export function measureLead(facts: PairFacts) {
   const apart = Math.abs(shownPercent(one) - shownPercent(other)) / 100;
   const least = Math.min(one, other);
   const interval = leadInterval(facts, { isBehind, growth: 1 + least });
+  const inWords = (own: Interval | Missing) =>
+    intervalText(own, { ...period, singleRuns: facts.singleRuns });
   return {
     first,
     second,
@@ -53,11 +55,10 @@ export function measureLead(facts: PairFacts) {
     /** That of the pair, in points. */
     interval,
     /** The interval in words; '' where an end is too large for a number. */
-    bounds: intervalText(interval, { ...period, singleRuns: facts.singleRuns }),
+    bounds: inWords(interval),
     /** The same of the second minus the first. */
-    reverseBounds: intervalText(
+    reverseBounds: inWords(
       'reason' in interval ? interval : { low: 0 - interval.high, high: 0 - interval.low },
-      { ...period, singleRuns: facts.singleRuns },
     ),
     isShown,
     /** The return of the one behind. */

@@ -353,9 +353,16 @@ export const comparisonRoute = route({
     if (format !== 'csv') return comparisonJson(context, experiment, query);
     const { study } = experiment;
     const { models, pairs } = experiment.comparison;
-    const inStudy = <Row extends object>(row: Row) => ({ ...row, study });
     return table === 'models'
-      ? objectTable('models.csv', modelColumns, models.map(modelRow).map(inStudy))
-      : objectTable('pairs.csv', pairColumns, pairs.map(pairRow).map(inStudy));
+      ? objectTable(
+          'models.csv',
+          modelColumns,
+          models.map((one) => ({ ...modelRow(one), study })),
+        )
+      : objectTable(
+          'pairs.csv',
+          pairColumns,
+          pairs.map((one) => ({ ...pairRow(one), study })),
+        );
   },
 });

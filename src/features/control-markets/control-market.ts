@@ -1,5 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
-import { type Board, findBoard, type MarketTerms, rulesOf } from '#domain/market-rules.ts';
 import {
   createWriteStream,
   writeFileSync,
@@ -11,39 +9,26 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { latestPrices } from '#database/price-writes.ts';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { splitsBetween } from '#database/market-queries.ts';
-import { type StoredBar, storedBars } from '#database/prices.ts';
-import { cannot, ServiceError } from '#domain/service-error.ts';
-import { UNITS_PER_DOLLAR } from '#money/money.ts';
-import { MAX_PRICE, MAX_VOLUME } from '#prices/row.ts';
-import { DISGUISE_COLUMNS } from '../price-files/csv.ts';
-import type { CalendarDate, DateSpan } from '#time/calendar.ts';
-import { disguisedExchanges, drawAll, EXCHANGES_HEADER } from './disguised-exchanges.ts';
-import {
-  type Disguise,
-  type Key,
-  MILLIONTHS,
-  outOfRange,
-  priceScale,
-  type DisguisedSeries,
-  shiftBack,
-} from './key.ts';
-import {
-  confirmedDividends,
-  dividendCoverage,
-  dividendsBetween,
-  nonPayingSymbols,
-} from '#database/splits-and-dividends.ts';
 import type { Reader } from '#database/database.ts';
-import { gapsBetween } from '#prices/needs.ts';
-import { MAX_CASH } from '#prices/amounts.ts';
-import { cashPerShare } from '#trading/morning.ts';
 import { exchangesBetween } from '#database/exchanges.ts';
+import { splitsBetween } from '#database/market-queries.ts';
+import { latestPrices } from '#database/price-writes.ts';
+import { storedBars } from '#database/prices.ts';
 import { withSnapshot } from '#database/snapshot.ts';
 import { assertUsableName } from '#database/storage/new-file.ts';
+import { boardText, findBoard, type MarketTerms, rulesOf } from '#domain/market-rules.ts';
+import { cannot, ServiceError } from '#domain/service-error.ts';
+import type { DateSpan } from '#time/calendar.ts';
+import {
+  disguisedDividends,
+  disguisedExchanges,
+  disguisedRows,
+  type DisguisedSeries,
+  HEADER,
+} from './disguised-rows.ts';
+import { type Disguise, drawAll, type Key } from './key.ts';
 
 /**
  * Creates a folder with content, all or nothing: `fill` writes into one with a temporary name
@@ -75,90 +60,6 @@ async function createFolder<Result>(
   }
 }
 
-export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
-
-/**
- * The bars of one symbol as lines of `prices.csv`: adjusted for its splits after each bar,
- * multiplied by the factor, under the code, on the shifted date. An unknown value stays an empty
- * cell. Throws a `ServiceError` (`no_prices`) for a bar that would no longer be one.
- */
-export function disguisedRows(
-  bars: readonly Omit<StoredBar, 'adjusted'>[],
-  { symbol, code, factor, weeks, splits }: DisguisedSeries,
-): string[] {
-  return bars.map(({ date, open, high, low, close, volume }) => {
-    const later = splits.filter((split) => split.date > date);
-    const scale = priceScale(later, factor);
-    const prices = [open, high, low, close].map(
-      (price) => price && Math.round(price * scale * UNITS_PER_DOLLAR) / UNITS_PER_DOLLAR,
-    );
-    const traded = volume && Math.round(volume / scale);
-    const isOut = prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE);
-    if (isOut || (traded ?? 0) > MAX_VOLUME) throw outOfRange(symbol, `bar of ${date}`);
-    return `${[code, shiftBack(date, { weeks }), ...prices, traded, 'disguise'].join()}\n`;
-  });
-}
-
-const DIVIDENDS_HEADER = 'symbol,ex_date,amount,confirmed\n';
-
-/** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
-interface DisguisedDividend {
-  row: string;
-  cash: number;
-}
-
-/**
- * The dividends of one symbol as lines of `dividends.csv`: under the code, on shifted ex-dates,
- * adjusted for splits and multiplied by the factor like its prices. Rows with an amount of 0 mark
- * both ends of the span in which they are known; none do where there is a gap in it. Throws a
- * `ServiceError` (`no_prices`) for a dividend that would no longer be one.
- */
-export function disguisedDividends(
-  reader: Reader,
-  { symbol, code, factor, weeks, splits }: DisguisedSeries,
-  span: DateSpan,
-): DisguisedDividend[] {
-  const confirmed = confirmedDividends(reader, symbol);
-  const toRow = (date: CalendarDate, cash: number) => {
-    const isConfirmed = cash > 0 && confirmed.has(date);
-    const cells = [code, shiftBack(date, { weeks }), cash / MILLIONTHS, isConfirmed ? 'yes' : ''];
-    return { row: `${cells.join()}\n`, cash };
-  };
-  // What is held at the close of the first bar is paid from the next day on.
-  const dividends = dividendsBetween(latestPrices(reader), [symbol], {
-    after: span.from,
-    upTo: span.to,
-  }).map((dividend) => {
-    const { exDate } = dividend;
-    // On one day the dividend comes before the split.
-    const later = splits.filter(({ date }) => date >= exDate);
-    const cash = Math.round(cashPerShare(dividend) * priceScale(later, factor));
-    if (cash > MAX_CASH) throw outOfRange(symbol, `dividend of ${exDate}`);
-    return toRow(exDate, cash);
-  });
-  const ends = new Set(knownSpan(reader, symbol, span));
-  return [...[...ends].map((date) => toRow(date, 0)), ...dividends];
-}
-
-/**
- * The part of a span in which a symbol's dividends are known; null where it is none, or several.
- */
-function knownSpan(
-  reader: Reader,
-  symbol: string,
-  { from, to }: DateSpan,
-): [start: CalendarDate, end: CalendarDate] | null {
-  if (nonPayingSymbols(reader, [symbol]).has(symbol)) return [from, to];
-  const spans = dividendCoverage(reader, [symbol], { from, to }).map(({ startDate, endDate }) => ({
-    startDate: startDate > from ? startDate : from,
-    endDate: endDate < to ? endDate : to,
-  }));
-  const [first] = spans;
-  if (first === undefined || gapsBetween(spans).length > 0) return null;
-  const ends = spans.map(({ endDate }) => endDate).sort();
-  return [first.startDate, ends.at(-1) ?? first.endDate];
-}
-
 /** File mode of the key: its owner only. */
 const OWNER_ONLY = 0o600;
 
@@ -172,17 +73,7 @@ export interface ControlMarket extends DateSpan {
 }
 
 /** What was written. */
-export interface MarketFiles {
-  /** Symbols without a bar in the span are not among them. */
-  disguises: Disguise[];
-  bars: number;
-  dividends: number;
-  exchanges: number;
-  /** The names of the files to import. */
-  files: string[];
-  /** Whether its boards are those of a study. */
-  hasStudy: boolean;
-}
+export type MarketFiles = Awaited<ReturnType<typeof writeControlMarket>>;
 
 /**
  * Writes a control market: the stored bars and dividends of some symbols under other names, dates
@@ -199,38 +90,61 @@ export function writeControlMarket(
     onProgress = () => {},
     ...market
   }: ControlMarket & { signal: AbortSignal; onProgress?: (share: number) => void },
-): Promise<MarketFiles> {
+) {
   return createFolder(folder, databasePath, (unfinished) =>
     withSnapshot(databasePath, async (reader) => {
-      const written: MarketFiles = {
-        ...{ disguises: [], bars: 0, dividends: 0, exchanges: 0, files: ['prices.csv'] },
-        hasStudy: false,
-      };
-      const dividends: DisguisedDividend[] = [];
-      const { key, from: after, to: upTo } = market;
-      const listed = new Set(key.disguises.map(({ symbol }) => symbol));
-      const exchanges = exchangesBetween(latestPrices(reader), [...listed], { after, upTo });
-      const all = { ...market, key: { ...key, disguises: drawAll(key, exchanges) } };
-      const series = new Map<string, DisguisedSeries>();
-      const rows = pricesCsv(reader, all, { written, dividends, series, listed, onProgress });
-      await pipeline(rows, createWriteStream(join(unfinished, 'prices.csv'), { flush: true }), {
-        signal,
+      const { key, from, to, name } = market;
+      const window = { after: from, upTo: to };
+      const prices = latestPrices(reader);
+      const listed = key.disguises.map(({ symbol }) => symbol);
+      const exchanges = exchangesBetween(prices, listed, window);
+      // What they bring may have no price, between others of a chain.
+      const brought = new Set(exchanges.flatMap(({ into }) => into || []));
+      const all = drawAll(key, brought).map((disguise): DisguisedSeries => {
+        const splits = splitsBetween(prices, [disguise.symbol], window);
+        return { ...disguise, weeks: key.weeks, splits };
       });
-      if (written.bars === 0) {
-        const problem = `no price of the universe is stored from ${market.from} to ${market.to}`;
+      const bars = new Map<string, number>();
+      const rows = pricesCsv(reader, all, { from, to, bars, onProgress });
+      const file = createWriteStream(join(unfinished, 'prices.csv'), { flush: true });
+      await pipeline(rows, file, { signal });
+      if (bars.size === 0) {
+        const problem = `no price of the universe is stored from ${from} to ${to}`;
         throw new ServiceError('no_prices', `Cannot disguise the prices: ${problem}`);
       }
-      writeDividends(unfinished, dividends, written);
-      writeExchanges(unfinished, disguisedExchanges(exchanges, series), written);
-      const members = written.disguises.filter(({ symbol }) => listed.has(symbol));
-      const universes = { [market.name]: members.map(({ code }) => code) };
-      const studies = studyOfBoards(market, written.disguises);
-      written.hasStudy = studies !== undefined;
-      const universe = `${JSON.stringify({ universes, studies }, null, 2)}\n`;
-      writeFileSync(join(unfinished, 'universe.json'), universe, { flush: true });
-      const keyText = keyCsv(written.disguises, key);
-      writeFileSync(join(unfinished, 'key.csv'), keyText, { mode: OWNER_ONLY, flush: true });
-      return written;
+      const disguises = all.filter(({ symbol }) => bars.has(symbol) || brought.has(symbol));
+      const dividends = disguises.flatMap((own) => disguisedDividends(reader, own, { from, to }));
+      const series = new Map(disguises.map((own) => [own.symbol, own]));
+      const members = key.disguises.filter(({ symbol }) => bars.has(symbol));
+      const studies = studyOfBoards(market, disguises);
+      const exchanged = disguisedExchanges(exchanges, series);
+      const files = ['prices.csv'];
+      const write = (path: string, text: string, mode?: number) =>
+        writeFileSync(join(unfinished, path), text, { mode, flush: true });
+      for (const [path, columns, lines] of [
+        ['dividends.csv', 'symbol,ex_date,amount,confirmed', dividends.map(({ row }) => row)],
+        ['exchanges.csv', 'symbol,date,cash,into,numerator,denominator,remains', exchanged],
+      ] as const) {
+        if (lines.length === 0) continue;
+        write(path, `${columns}\n${lines.join('')}`);
+        files.push(path);
+      }
+      const universe = { universes: { [name]: members.map(({ code }) => code) }, studies };
+      write('universe.json', `${JSON.stringify(universe, null, 2)}\n`);
+      const keys = disguises.map((own) => `${own.code},${own.symbol},${own.factor},${own.weeks}\n`);
+      write('key.csv', `code,symbol,factor,weeks\n${keys.join('')}`, OWNER_ONLY);
+      return {
+        disguises,
+        /** Symbols without a bar in the span, which no exchange brings either. */
+        leftOut: listed.filter((symbol) => !series.has(symbol)).sort(),
+        bars: bars.values().reduce((sum, own) => sum + own, 0),
+        dividends: dividends.filter(({ cash }) => cash > 0).length,
+        exchanges: exchanged.length,
+        /** Those to import. */
+        files,
+        /** Whether its boards are those of a study. */
+        hasStudy: studies !== undefined,
+      };
     }),
   );
 }
@@ -240,80 +154,32 @@ export function writeControlMarket(
  * own patterns give it the same.
  */
 function studyOfBoards({ rules, name }: ControlMarket, disguises: readonly Disguise[]) {
-  const own = disguises.map(({ symbol, code }) => ({ ...findBoard(rules, symbol), symbols: code }));
-  const isSame = (row: Board) =>
-    isDeepStrictEqual(row, { ...findBoard(rules, row.symbols), symbols: row.symbols });
-  if (own.every(isSame)) return undefined;
+  const rowsBy = (nameOf: (own: Disguise) => string) =>
+    disguises.map((own) => boardText({ ...findBoard(rules, nameOf(own)), symbols: own.code }));
+  const own = rowsBy(({ symbol }) => symbol);
+  const usual = rowsBy(({ code }) => code);
+  if (own.join() === usual.join()) return undefined;
   const { boards, ...keys } = rulesOf(rules);
-  const rows = [...own, ...boards].map((row) =>
-    [row.symbols, row.minimum, row.step, row.price_limit ?? ''].join(),
-  );
+  const rows = [...own, ...boards.map(boardText)];
   return { [name]: { universe: name, market: { ...keys, symbols: rows.join('\n') } } };
 }
 
-/**
- * The header, then a piece per symbol: only one symbol's bars are in memory. Collects their
- * dividends. What exchanges bring may have no price, between others of a chain.
- */
+/** The header, then a piece per symbol: only one symbol's bars are in memory. Counts them. */
 function* pricesCsv(
   reader: Reader,
-  { key, from, to }: ControlMarket,
+  all: readonly DisguisedSeries[],
   {
-    written,
-    dividends,
-    series: all,
-    listed,
+    bars,
     onProgress,
-  }: {
-    written: MarketFiles;
-    dividends: DisguisedDividend[];
-    series: Map<string, DisguisedSeries>;
-    listed: ReadonlySet<string>;
-    onProgress: (share: number) => void;
-  },
+    ...span
+  }: DateSpan & { bars: Map<string, number>; onProgress: (share: number) => void },
 ): Generator<string> {
   yield HEADER;
-  for (const [index, disguise] of key.disguises.entries()) {
-    onProgress(index / key.disguises.length);
-    const bars = storedBars(reader, disguise.symbol, { from, to });
-    if (bars.length === 0 && listed.has(disguise.symbol)) continue;
-    written.disguises.push(disguise);
-    written.bars += bars.length;
-    const splits = splitsBetween(latestPrices(reader), [disguise.symbol], {
-      after: from,
-      upTo: to,
-    });
-    const series = { ...disguise, weeks: key.weeks, splits };
-    all.set(disguise.symbol, series);
-    dividends.push(...disguisedDividends(reader, series, { from, to }));
-    yield disguisedRows(bars, series).join('');
+  for (const [index, series] of all.entries()) {
+    onProgress(index / all.length);
+    const own = storedBars(reader, series.symbol, span);
+    if (own.length === 0) continue;
+    bars.set(series.symbol, own.length);
+    yield disguisedRows(own, series).join('');
   }
-}
-
-function writeDividends(
-  folder: string,
-  dividends: readonly DisguisedDividend[],
-  written: MarketFiles,
-): void {
-  if (dividends.length === 0) return;
-  const name = 'dividends.csv';
-  const text = DIVIDENDS_HEADER + dividends.map(({ row }) => row).join('');
-  writeFileSync(join(folder, name), text, { flush: true });
-  written.dividends = dividends.filter(({ cash }) => cash > 0).length;
-  written.files.push(name);
-}
-
-function writeExchanges(folder: string, rows: readonly string[], written: MarketFiles): void {
-  if (rows.length === 0) return;
-  const name = 'exchanges.csv';
-  writeFileSync(join(folder, name), EXCHANGES_HEADER + rows.join(''), { flush: true });
-  written.exchanges = rows.length;
-  written.files.push(name);
-}
-
-function keyCsv(disguises: readonly Disguise[], { weeks }: Key): string {
-  const rows = disguises.map(
-    ({ code, symbol, factor }) => `${code},${symbol},${factor},${weeks}\n`,
-  );
-  return `code,symbol,factor,weeks\n${rows.join('')}`;
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { signatureSchema } from '#settings/configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration } from '#settings/configuration.ts';
 import { type ControlMarket, writeControlMarket, type MarketFiles } from './control-market.ts';
-import { drawKey, type Mask, masks, shiftBack } from './key.ts';
+import { drawKey, masks, shiftBack } from './key.ts';
 import { count, compact, list } from '#text/sentences.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
@@ -43,7 +43,8 @@ function readMarket(
   if (seed === '' || seed.length > MAX_SEED_LENGTH)
     throw new WrongUsage(`--seed: expected 1 to ${MAX_SEED_LENGTH} characters`);
   const shift = parseWholeNumber('--weeks', weeks, MAX_WEEKS);
-  if (!isMask(mask))
+  const hidden = masks.find((one) => one === mask);
+  if (hidden === undefined)
     throw new WrongUsage(`--mask: expected ${masks.slice(0, -1).join(', ')} or both, not ${mask}`);
   if (mask === 'symbols' && shift !== null)
     throw new WrongUsage('--weeks: --mask symbols keeps the real dates; leave one of them out');
@@ -56,22 +57,16 @@ function readMarket(
   const { configurationPath, openaiApiBase } = settings;
   const configuration = readConfiguration(configurationPath, openaiApiBase);
   const terms = agentConfigurationFor(configuration, universe ?? null, configurationPath);
-  const key = drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask });
+  const key = drawKey(seed, terms.stock_symbols, { weeks: shift, from, mask: hidden });
   return { key, from, to, name, rules: terms.market };
-}
-
-function isMask(word: string): word is Mask {
-  return masks.some((mask) => mask === word);
 }
 
 function describeMarket(
   folder: string,
   { key, from, to, name }: ControlMarket,
-  { disguises, bars, dividends, exchanges, files, hasStudy }: MarketFiles,
+  { disguises, leftOut, bars, dividends, exchanges, files, hasStudy }: MarketFiles,
 ): string {
   const shown = forTerminal(folder);
-  const left = key.disguises.filter((disguise) => !disguises.includes(disguise));
-  const without = left.map(({ symbol }) => symbol).sort();
   const toImport = files.map((file) => `${shown}/${file}`).join(' ');
   const shift = key.weeks === 0 ? 'on the real dates' : `${count(key.weeks, 'week')} earlier`;
   const span = `${shiftBack(from, key)} to ${shiftBack(to, key)}, ${shift}`;
@@ -80,7 +75,7 @@ function describeMarket(
   const hasRealNames = disguises.every(({ symbol, code }) => symbol === code);
   return compact([
     `${shown}: ${what} of ${count(disguises.length, 'symbol')}, ${span}`,
-    without.length > 0 && `  left out, without prices then: ${list(without)}`,
+    leftOut.length > 0 && `  left out, without prices then: ${list(leftOut)}`,
     'Keep key.csv and the seed away from models.',
     hasRealNames &&
       'Its symbols are the real ones: import it in another folder, into a database of its own.',

@@ -1,22 +1,8 @@
-import type { Split } from '#database/market-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { addDays, type CalendarDate, EARLIEST_DATE } from '#time/calendar.ts';
 import { createUniforms } from '../statistics/random.ts';
 
 /** What turns a market into its control market: codes, factors and a number of weeks. */
-
-export function outOfRange(symbol: string, what: string): ServiceError {
-  const problem = `its ${what} would be out of range; try another seed`;
-  return new ServiceError('no_prices', `Cannot disguise ${symbol}: ${problem}`);
-}
-
-/**
- * What dollars per share are multiplied by: the factor, divided by the new shares for an old one of
- * the splits that follow.
- */
-export function priceScale(later: readonly Split[], factor: number): number {
-  return later.reduce((value, split) => (value * split.denominator) / split.numerator, factor);
-}
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /**
@@ -35,12 +21,6 @@ export interface Disguise {
   factor: number;
 }
 
-/** A disguise with what its prices and dividends need besides. */
-export interface DisguisedSeries extends Disguise {
-  weeks: number;
-  splits: readonly Split[];
-}
-
 /** What turns a market into its control market, and back. */
 export interface Key {
   /** By code, so that the order gives nothing away. */
@@ -51,7 +31,7 @@ export interface Key {
 
 /** What a control market hides; prices and volume are always other ones. */
 export const masks = ['symbols', 'dates', 'both'] as const;
-export type Mask = (typeof masks)[number];
+type Mask = (typeof masks)[number];
 
 /**
  * Draws the key of a control market: the same for the same seed, mask and symbols, whatever is
@@ -84,7 +64,7 @@ export function shiftBack(date: CalendarDate, { weeks }: { weeks: number }): Cal
 }
 
 /** No code is one of the symbols, or otherwise taken. */
-export function drawDisguises(
+function drawDisguises(
   symbols: ReadonlySet<string>,
   uniform: () => number,
   mask: Mask,
@@ -107,5 +87,14 @@ function drawCode(uniform: () => number): string {
   ).join('');
 }
 
-/** Cash per share comes in 1/1,000,000 dollar. */
-export const MILLIONTHS = 1_000_000;
+/**
+ * The disguises of a key and of what exchanges bring to it from outside, by a draw that follows from
+ * the key.
+ */
+export function drawAll({ disguises }: Key, brought: ReadonlySet<string>): Disguise[] {
+  const listed = new Set(disguises.map(({ symbol }) => symbol));
+  const factors = disguises.map(({ factor }) => factor).sort();
+  const uniform = createUniforms(`exchanges ${factors.join()}`);
+  const mask = disguises.every(({ symbol, code }) => symbol === code) ? 'dates' : 'both';
+  return drawDisguises(brought.difference(listed), uniform, mask, disguises);
+}

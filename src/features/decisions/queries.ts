@@ -1,4 +1,4 @@
-import { type FeedFilters, dateBounds, NONE_COUNTS } from '#database/session-filters.ts';
+import { type SessionFilters, dateBounds, NONE_COUNTS } from '#database/session-filters.ts';
 import type { Reader } from '#database/database.ts';
 import { studySql } from '#database/records/model-records.ts';
 import { cutWords, decisionKinds, MAX_WORDS_LENGTH, sides } from '#database/decisions.ts';
@@ -28,7 +28,7 @@ function wordsBeforeSql(sessionId: string, end: string): string {
 }
 
 /** Which decisions the feed has. */
-interface DecisionFilters extends FeedFilters {
+interface DecisionFilters extends SessionFilters {
   symbol?: string | undefined;
   kind?: (typeof decisionKinds)[number] | undefined;
 }

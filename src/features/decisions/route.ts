@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { currenciesByName } from '#database/records/model-records.ts';
+import { ledgersByName } from '#database/records/model-records.ts';
 import { decisionKinds, sides } from '#database/decisions.ts';
 import { readDecisions as decisionsOf, findPlace } from './queries.ts';
 import { invalidFilter } from '#domain/service-error.ts';
-import { feedEntries, feedFilters } from '#api/filters.ts';
+import { feedEntries, sessionFilters } from '#api/filters.ts';
 import { schemaColumns, formatQuery, jsonBody, objectTable } from '#api/handler.ts';
 import {
   countSchema,
@@ -93,18 +93,17 @@ export const decisionsRoute = route({
   handle(context, { query, format }) {
     const { database, settings } = context;
     const { symbol, kind, limit, before } = query;
-    const filters = { ...feedFilters(context, query), symbol, kind };
+    const filters = { ...sessionFilters(context, query, { mustExist: true }), symbol, kind };
     const place = before === undefined ? null : findPlace(database, before);
     if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
     const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });
     const page = found.slice(0, limit);
     if (format === 'csv') {
-      const currencies = currenciesByName(database);
-      const rows = page.map((row) => ({ ...row, currency: currencies.get(row.model) }));
+      const ledgers = ledgersByName(database);
       return objectTable(
         'decisions.csv',
         [...schemaColumns(decision).slice(0, -1), 'currency', 'study'],
-        rows,
+        page.map((row) => ({ ...row, ...ledgers.get(row.model) })),
       );
     }
     return jsonBody(settings, {

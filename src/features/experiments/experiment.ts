@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import type { CalendarDate } from '#time/calendar.ts';
 import type { JobWindow } from '#database/session-filters.ts';
 import type { Database } from '#database/database.ts';
-import { heldSymbols } from '#database/suspicion-queries.ts';
 import { createSuspicionSearch, nameSuspicion } from '#prices/suspected.ts';
 import { runsInWindow } from '../performance/queries.ts';
 import { createCleanFilter, toModelReturns } from './counted-days.ts';
@@ -24,7 +23,6 @@ import { chooseBenchmark, reportBenchmark, daySpan } from '../performance/choose
 import type { Incomparability } from '../performance/comparability.ts';
 import { compareRuns } from '../performance/model-reports.ts';
 import { compareStudies, type TermDifference } from './study-terms.ts';
-import { studiesByName } from '#api/studies.ts';
 import { numberDates, type Numbering, type Numberings } from './numbering.ts';
 import { type ChosenModel, selectModels, type WantedModels } from './selection.ts';
 
@@ -70,7 +68,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
   const compared: ModelReturns[] = [];
   const suspected = new Map<string, string[]>();
   const days = [...all.values().flatMap(familyDays)];
-  const findSuspected = createSuspicionSearch(database, heldSymbols(database), daySpan(days));
+  const findSuspected = createSuspicionSearch(database, daySpan(days));
   for (const family of all) {
     const numbers = numberings?.get(family.model);
     const own = clean(family);
@@ -79,10 +77,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     compared.push(toModelReturns(own, (date) => numbers?.get(date) ?? date));
   }
   const { usualJobs, ...marks } = findIncomparableEntries(database, all, {
-    leftOut,
-    areNumbered: numberings !== null,
-    differ: request.differ,
-    studies: studiesByName(database),
+    ...{ leftOut, request },
   });
   const comparison = compareModels({
     models: compared,
@@ -131,15 +126,8 @@ function findIncomparableEntries(
   families: readonly Family[],
   {
     leftOut: short,
-    areNumbered,
-    differ,
-    studies,
-  }: {
-    leftOut: readonly ChosenModel[];
-    areNumbered: boolean;
-    differ: readonly TermDifference[];
-    studies: ReadonlyMap<string, string | null>;
-  },
+    request: { align, differ },
+  }: { leftOut: readonly ChosenModel[]; request: ExperimentRequest },
 ) {
   const runs = families.flatMap(({ model: family, runs: own }) =>
     own.flatMap(({ run, days }) => (days.length > 0 ? { family, model: run, days } : [])),
@@ -150,11 +138,11 @@ function findIncomparableEntries(
     usualJobs,
     ...terms
   } = compareRuns(database, runs, { haveOwnDays: false });
-  const { pairTerms, barred } = compareStudies(families, { ...terms, studies, differ });
+  const { pairTerms, barred } = compareStudies(families, { ...terms, differ });
   // The first that has figures: in its universe is the benchmark, where there are several.
   const first = families.find((own) => [...familyDays(own)].length > 0 && !unusableReason(own));
   const isAcross = families.some(({ model }) => pairTerms(first?.model ?? '', model) !== null);
-  const isOneMarket = !areNumbered && !isAcross;
+  const isOneMarket = align === 'date' && !isAcross;
   const incomparable = new Map<string, Incomparability[]>();
   const leftOut = new Map(short.map(({ model }) => [model, 'too few model-days']));
   for (const { family, model } of runs)

@@ -70,17 +70,14 @@ export function readFamilies(
       return own === undefined ? [] : [Object.assign(day, { asked: own })];
     });
   const rerunOption = createRerunOptions(database);
-  return models.map(({ model, runs: own }) =>
-    createFamily(
-      model,
-      own.map((run) => ({ run, days: askedDays(run) })),
-      rerunOption,
-    ),
-  );
+  return models.map((chosen) => {
+    const own = chosen.runs.map((run) => ({ run, days: askedDays(run) }));
+    return createFamily(chosen, own, rerunOption);
+  });
 }
 
 function createFamily(
-  model: string,
+  { model, study = null }: ChosenModel,
   runs: readonly { run: string; days: readonly AskedDay[] }[],
   rerunOption: (jobId: string) => string,
 ) {
@@ -88,6 +85,7 @@ function createFamily(
   const withCutoff = latestDay(days.filter(({ asked }) => asked.knowledgeCutoff !== null));
   return {
     model,
+    study,
     /** At least one, each with its days by date. */
     runs,
     rerunOption,

@@ -9,6 +9,8 @@ import { median } from '../statistics/moments.ts';
 export interface ChosenModel {
   model: string;
   runs: readonly string[];
+  /** Where it is asked for; null for the one without a name. */
+  study?: string | null | undefined;
 }
 
 export interface WantedModels {
@@ -53,14 +55,14 @@ export function selectModels(
   const chosen = (name: string): ChosenModel => ({
     model: name,
     runs: chooseRuns(name, families, name === against ? 'against' : 'models'),
+    study: runs.find((run) => run.model === name || run.family === name)?.study,
   });
-  const studies = new Set(
-    runs.flatMap((run) => (names.has(run.model) || names.has(run.family) ? studyOf([run]) : [])),
-  );
+  const compared = [...names].map(chosen);
+  const studies = new Set(compared.map((own) => own.study ?? ''));
   const trials = all.filter(([, own]) => studies.size === 0 || studies.has(studyOf(own))).length;
   const others = models === undefined ? present.filter((family) => !names.has(family)) : [];
   return {
-    models: [...names].map(chosen),
+    models: compared,
     /** Entries with too few model-days in the window, where no models are named; by name. */
     leftOut: others.sort().map(chosen),
     /** How many entries of the studies compared have active model-days in the window. */

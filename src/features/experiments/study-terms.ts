@@ -1,12 +1,11 @@
 import type { ReadableDocuments } from '#database/document-queries.ts';
-import { parseRun, runName } from '#domain/runs.ts';
+import { withoutStudy } from '#domain/runs.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { describeTerms, type TermKind, termKinds, termNouns } from '#settings/terms.ts';
 import { list } from '#text/sentences.ts';
-import type { CalendarDate } from '#time/calendar.ts';
 import type { Missing } from '../comparison/difference.ts';
-import type { PairSide, PairTerms, PairTermsReader } from '../comparison/answer.ts';
+import type { PairSide, PairTermsReader } from '../comparison/answer.ts';
 import { type Family, unusableReason } from './family.ts';
 
 /** In what two models of different studies differ beside their names. */
@@ -20,16 +19,11 @@ interface StudyTerms {
   configurations: ReadonlyMap<string, AgentConfiguration>;
   initialCash: ReadonlyMap<string, Money | null>;
   documents: readonly ReadableDocuments[];
-  /** The study of each model. */
-  studies: ReadonlyMap<string, string | null>;
   differ: readonly TermDifference[];
 }
 
 /** A model as one of a pair. */
-interface Side {
-  family: Family;
-  place: number;
-  study: string | null;
+interface Side extends Family {
   /** Undefined where it has no figures. */
   terms: ReturnType<typeof describeTerms> | undefined;
 }
@@ -42,24 +36,22 @@ export function compareStudies(
   families: readonly Family[],
   given: StudyTerms,
 ): { pairTerms: PairTermsReader; barred: Missing | null } {
-  const sides = new Map(
-    families.map((family, place): [string, Side] => {
-      const study = given.studies.get(family.model) ?? null;
-      return [family.model, { family, place, study, terms: readTerms(family, given) }];
-    }),
-  );
+  const sides = families.map((own): Side => ({ ...own, terms: readTerms(own, given) }));
   const pairTerms: PairTermsReader = (...models) => {
-    const [one, other] = models
-      .flatMap((model) => sides.get(model) ?? [])
-      .sort((first, second) => first.place - second.place);
+    const [one, other] = sides.filter(({ model }) => models.includes(model));
     if (one === undefined || other === undefined || one.study === other.study) return null;
-    return comparePair(one, other, given);
+    const kinds = findDifferences(one, other, given);
+    const barred = findBarred(kinds, given);
+    const isNamed = barred === null && kinds.length > 0;
+    return {
+      barred,
+      sides: isNamed ? [pairSide(one, other, kinds), pairSide(other, one, kinds)] : null,
+    };
   };
-  const all = [...sides.values()];
-  const differing = all.flatMap((one, place) =>
-    all.slice(place + 1).flatMap((other) => findDifferences(one, other, given)),
+  const kinds = sides.flatMap((one, place) =>
+    sides.slice(place + 1).flatMap((other) => findDifferences(one, other, given)),
   );
-  return { pairTerms, barred: findBarred(differing, given.differ) };
+  return { pairTerms, barred: findBarred(kinds, given) };
 }
 
 /** Of two that have figures; those of one study differ in nothing that `differ` names. */
@@ -74,50 +66,37 @@ function findDifferences(one: Side, other: Side, { documents }: StudyTerms): Ter
 }
 
 /** Why models that differ in these respects have no figures; null where `differ` names them all. */
-function findBarred(
-  differing: readonly TermDifference[],
-  differ: readonly TermDifference[],
-): Missing | null {
-  const kinds = differences.filter((kind) => differing.includes(kind));
+function findBarred(found: readonly TermDifference[], { differ }: StudyTerms): Missing | null {
+  const kinds = differences.filter((kind) => found.includes(kind));
   const unnamed = kinds.filter((kind) => !differ.includes(kind));
-  if (unnamed.length === 0) return null;
   const words = list(unnamed.map((kind) => kind.replace('_', ' ')));
-  return { reason: `Their studies differ in ${words}: ask with differ=${kinds.join()}` };
+  const reason = `Their studies differ in ${words}: ask with differ=${kinds.join()}`;
+  return unnamed.length === 0 ? null : { reason };
 }
 
-function comparePair(one: Side, other: Side, given: StudyTerms): PairTerms {
-  const differing = findDifferences(one, other, given);
-  const barred = findBarred(differing, given.differ);
-  if (barred !== null) return { barred, sides: null };
-  const side = (own: Side, theirs: Side): PairSide => {
-    const { model } = own.family;
-    const terms = differing.map((kind) => {
-      const [words, others] = [own, theirs].map((one) =>
-        kind === 'documents' ? '' : one.terms?.[kind][1],
-      );
-      if (words !== others && words !== undefined && kind !== 'documents')
-        return termPhrases[kind](words);
-      const noun = kind === 'documents' ? kind : termNouns[kind];
-      return `the ${noun} of the study ${own.study ?? 'without a name'}`;
-    });
-    return { model, name: withoutStudy(model, own.study), terms: terms.join(' and ') };
-  };
-  const sides = differing.length === 0 ? null : ([side(one, other), side(other, one)] as const);
-  return { barred: null, sides };
+/** By its terms, or by its study where the words for both are the same. */
+function pairSide(own: Side, other: Side, kinds: readonly TermDifference[]): PairSide {
+  const { model, study } = own;
+  const name = study ?? 'without a name';
+  const terms = kinds.map((kind) => {
+    if (kind === 'documents') return `the documents of the study ${name}`;
+    const [words = '', others] = [own, other].map(({ terms }) => terms?.[kind][1]);
+    if (words !== others) return termPhrases[kind](words);
+    return `the ${termNouns[kind]} of the study ${name}`;
+  });
+  return { model, name: withoutStudy(model, study), terms: terms.join(' and ') };
 }
 
 /** Of the latest day of a family, since one whose terms have changed has no figures. */
-function readTerms(family: Family, { configurations, initialCash }: StudyTerms) {
-  if (unusableReason(family) !== null) return undefined;
+function readTerms(family: Family, { configurations, initialCash }: StudyTerms): Side['terms'] {
   const [first] = family.runs;
   const configuration = configurations.get(first?.days.at(-1)?.jobId ?? '');
+  if (unusableReason(family) !== null || configuration === undefined) return undefined;
   const cash = initialCash.get(first?.run ?? '') ?? null; // with which its ledger began
-  return (
-    configuration &&
-    describeTerms(
-      cash === null ? configuration : { ...configuration, initial_cash: toDollars(cash) },
-    )
-  );
+  return describeTerms({
+    ...configuration,
+    ...(cash !== null && { initial_cash: toDollars(cash) }),
+  });
 }
 
 const withoutAny = (words: string, noun: string) =>
@@ -140,19 +119,10 @@ function readOtherDocuments(
   sides: readonly Side[],
   documents: readonly ReadableDocuments[],
 ): boolean {
-  const hashes = new Map<CalendarDate, number>();
-  return sides.some(({ family: { runs } }) =>
-    documents.some(({ model, date, hash }) => {
-      if (!runs.some(({ run }) => run === model)) return false;
-      const before = hashes.get(date) ?? hash;
-      hashes.set(date, before);
-      return before !== hash;
-    }),
-  );
-}
-
-function withoutStudy(model: string, study: string | null): string {
-  if (study === null) return model;
-  const { family, run } = parseRun(model) ?? { family: model, run: 1 };
-  return runName(family.slice(0, -study.length - 1), run);
+  const names = new Set(sides.flatMap(({ runs }) => runs.map(({ run }) => run)));
+  const own = documents.filter(({ model }) => names.has(model));
+  const byDate = Map.groupBy(own, ({ date }) => date);
+  return byDate
+    .values()
+    .some(([first, ...others]) => others.some(({ hash }) => hash !== first?.hash));
 }

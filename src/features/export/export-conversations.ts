@@ -1,6 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { feedFilters } from '#api/filters.ts';
+import { sessionFilters } from '#api/filters.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
@@ -47,7 +47,11 @@ export async function exportConversations(
     const partial = beginPartial(file);
     try {
       const context = { database: moment, settings, viewedFile: null };
-      const filters = feedFilters(context, { job_id, models, study, start_date, end_date });
+      const filters = sessionFilters(
+        context,
+        { job_id, models, study, start_date, end_date },
+        { mustExist: true },
+      );
       const days = completedDays(moment, filters);
       const lines = function* () {
         for (const [index, day] of days.entries()) {

@@ -1,5 +1,5 @@
 import { integer, text, orNull, real, type RowOf, oneOf, reads } from '#database/rows.ts';
-import { type FeedFilters, dateBounds } from '#database/session-filters.ts';
+import { type SessionFilters, dateBounds } from '#database/session-filters.ts';
 import { messageRoles } from '#domain/vocabulary.ts';
 
 /** A completed model-day, and its return at the close in percent. */
@@ -25,7 +25,7 @@ export const completedDays = reads(
     study: orNull(text),
     returnPercent: orNull(real),
   },
-  ({ jobId, models, ...window }: FeedFilters) => [
+  ({ jobId, models, ...window }: SessionFilters) => [
     ...dateBounds(window),
     jobId ?? null,
     models ?? null,

@@ -1,9 +1,7 @@
-import { addDays, type CalendarDate } from '#time/calendar.ts';
+import { addDays, byDate, type CalendarDate } from '#time/calendar.ts';
 import type { Member } from '#settings/configuration-schema.ts';
 import { membersOn } from '#settings/members.ts';
-import type { Split } from '#database/market-queries.ts';
 import { at, mean } from '../statistics/moments.ts';
-import { mergeMorningEvents, type MorningEvent } from '#trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import type { CurveDay } from './risk-and-return.ts';
 
@@ -15,29 +13,13 @@ export interface BenchmarkBar {
 }
 
 /**
- * Dollars that one share pays, as the series counts shares on the ex-date before any split of that
- * date.
+ * What one share becomes on the morning of a date: so many shares of the bars that follow, and
+ * dollars. After a split there are no dollars, after a dividend one share.
  */
-export interface CashDividend {
-  exDate: CalendarDate;
-  cash: number;
-}
-
-/**
- * What one share becomes on the morning of a date, after the splits of that date: so many shares of
- * the bars that follow, and dollars.
- */
-export interface ShareExchange {
+export interface ShareChange {
   date: CalendarDate;
-  ratio: number;
+  shares: number;
   cash: number;
-}
-
-/** What becomes of shares between the bars of a symbol. */
-export interface BetweenBars {
-  splits?: readonly Split[];
-  dividends?: readonly CashDividend[];
-  exchanges?: readonly ShareExchange[];
 }
 
 /**
@@ -62,43 +44,29 @@ export type Levels = readonly Level[];
  * total return of S&P Dow Jones Indices, Index Mathematics Methodology). Who buys at the open of
  * the ex-date gets no dividend, so that open counts the new shares too. On a day without a bar all
  * of this waits for the next bar. The open replaces an unknown close, as in the value of
- * portfolios. What an exchange pays is reinvested likewise.
+ * portfolios. What an exchange pays is reinvested likewise. Changes of one date come in their order.
  */
 export function symbolLevels(
   bars: readonly BenchmarkBar[],
-  { splits = [], dividends = [], exchanges = [] }: BetweenBars = {},
+  changes: readonly ShareChange[] = [],
 ): Levels {
   const levels: Level[] = [];
-  const events = mergeMorningEvents(splits, dividends, exchanges);
-  let [shares, next] = [1, 0];
+  // The prices of the first bar already reflect what was before it.
+  const waiting = changes.filter(({ date }) => date > (bars[0]?.date ?? ''));
+  waiting.sort(byDate);
+  let held = 1;
   for (const { date, open, close } of bars) {
-    let cash = 0;
-    for (
-      let event = events[next];
-      event !== undefined && eventDate(event) <= date;
-      event = events[next]
-    ) {
-      next += 1;
-      if (levels.length === 0) continue; // the prices of the first bar already reflect what was before it
-      if (event.split !== undefined) shares *= event.split.numerator / event.split.denominator;
-      else {
-        cash += shares * (event.dividend ?? event.exchange).cash;
-        shares *= event.exchange?.ratio ?? 1;
-      }
+    let paid = 0;
+    for (let [change] = waiting; change && change.date <= date; [change] = waiting) {
+      paid += held * change.cash;
+      held *= change.shares;
+      waiting.shift();
     }
     const last = close ?? open;
-    shares += cash / last;
-    levels.push({ date, open: open * shares, close: last * shares });
+    held += paid / last;
+    levels.push({ date, open: open * held, close: last * held });
   }
   return levels;
-}
-
-function eventDate({
-  split,
-  dividend,
-  exchange,
-}: MorningEvent<Split, CashDividend, ShareExchange>): CalendarDate {
-  return dividend === undefined ? (split ?? exchange).date : dividend.exDate;
 }
 
 /** The open or close of a day, at which a curve can start. */
@@ -109,15 +77,14 @@ export interface PriceTime {
 
 /** The members' returns on one date, and how many members begin and end on it. */
 interface DayOfMembers {
+  date: CalendarDate;
   /** Sums of returns: since the member's last close, and since its open of this date. */
   overnight: number;
   intraday: number;
-  /** Members whose first bar, or first after a long gap, is on this date. */
-  firsts: number;
+  /** Members that count from this date on, less those that were exchanged on it. */
+  joins: number;
   /** Members whose last bar, or last before a long gap, is on this date. */
   lasts: number;
-  /** Members that were exchanged on this date, for which nothing counts after it. */
-  ends: number;
   /** The last date on which a member without a later bar still counts. */
   stillUntil: CalendarDate;
 }
@@ -134,42 +101,35 @@ type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
 export function equalWeightLevels(members: Iterable<Levels>): Levels {
   const days: DaysOfMembers = new Map();
   for (const member of members) addMember(days, member);
-  const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
+  const ordered = [...days.values()].sort(byDate);
   let [level, counting, ended] = [1, 0, 0];
-  return ordered.map(([date, day]) => {
-    for (
-      let past = ordered[ended];
-      past !== undefined && past[1].stillUntil < date;
-      past = ordered[ended]
-    ) {
-      counting -= past[1].lasts;
+  return ordered.map((day) => {
+    const { date } = day;
+    for (let past = ordered[ended]; past && past.stillUntil < date; past = ordered[ended]) {
+      counting -= past.lasts;
       ended += 1;
     }
     level *= 1 + (counting === 0 ? 0 : day.overnight / counting);
-    counting += day.firsts - day.ends;
+    counting += day.joins;
     return { date, open: level / (1 + day.intraday / (counting || 1)), close: level };
   });
 }
 
 function addMember(days: DaysOfMembers, member: Levels): void {
-  let previous: { day: DayOfMembers; close: number } | undefined;
-  for (const { date, open, close, isEnd = false } of member) {
+  let isContinued = false;
+  for (const [place, { date, open, close, isEnd = false }] of member.entries()) {
     const day = days.get(date) ?? {
-      ...{ overnight: 0, intraday: 0, firsts: 0, lasts: 0, ends: 0 },
+      ...{ date, overnight: 0, intraday: 0, joins: 0, lasts: 0 },
       stillUntil: addDays(date, MAX_STILL_DAYS),
     };
     days.set(date, day);
+    if (isContinued) day.overnight += close / at(member, place - 1).close - 1;
     if (!isEnd) day.intraday += close / open - 1;
-    if (previous !== undefined && date <= previous.day.stillUntil) {
-      day.overnight += close / previous.close - 1;
-      if (isEnd) day.ends += 1;
-    } else {
-      if (previous !== undefined) previous.day.lasts += 1;
-      if (!isEnd) day.firsts += 1;
-    }
-    previous = isEnd ? undefined : { day, close };
+    day.joins += Number(!isEnd) - Number(isContinued);
+    const next = member[place + 1];
+    isContinued = next !== undefined && next.date <= day.stillUntil;
+    if (!isContinued && !isEnd) day.lasts += 1;
   }
-  if (previous !== undefined) previous.day.lasts += 1;
 }
 
 /**
@@ -183,12 +143,15 @@ export function memberLevels(
   symbols: Iterable<readonly [symbol: string, levels: Levels]>,
   members: readonly Member[],
 ): Levels {
-  const days = new Map<CalendarDate, Record<'sinceClose' | 'sinceOpen', number[]>>();
+  const days = new Map<
+    CalendarDate,
+    { date: CalendarDate; sinceClose: number[]; sinceOpen: number[] }
+  >();
   const spans = Map.groupBy(members, ({ symbol }) => symbol);
   for (const [symbol, levels] of symbols)
     for (const [place, { date, open, close, isEnd = false }] of levels.entries()) {
       if (membersOn(spans.get(symbol) ?? [], date).length === 0) continue;
-      const day = days.get(date) ?? { sinceClose: [], sinceOpen: [] };
+      const day = days.get(date) ?? { date, sinceClose: [], sinceOpen: [] };
       days.set(date, day);
       if (!isEnd) day.sinceOpen.push(close / open - 1);
       const last = levels[place - 1];
@@ -197,8 +160,8 @@ export function memberLevels(
     }
   let level = 1;
   let waiting: number[] = [];
-  const ordered = [...days].sort(([one], [other]) => (one < other ? -1 : 1));
-  return ordered.flatMap(([date, { sinceClose, sinceOpen }], place) => {
+  const ordered = [...days.values()].sort(byDate);
+  return ordered.flatMap(({ date, sinceClose, sinceOpen }, place) => {
     const returns = [...waiting, ...sinceClose];
     const isWaiting = sinceOpen.length === 0 && place < ordered.length - 1;
     waiting = isWaiting ? returns : [];
@@ -278,10 +241,7 @@ export function benchmarkCurve(
   const curve: ReturnType<typeof benchmarkCurve> = [];
   let [value, first] = [1, NaN];
   let followed: Levels | null = null;
-  const byDate = [...Map.groupBy(days, ({ date }) => date)].sort(([one], [other]) =>
-    one < other ? -1 : 1,
-  );
-  for (const [date, sameDate] of byDate) {
+  for (const [date, sameDate] of Map.groupBy(days.toSorted(byDate), (day) => day.date)) {
     const paysDividends = sameDate.some((day) => day.paysDividends);
     const own = levelsFor({ paysDividends }, levels);
     const previous = curve.at(-1)?.date;
@@ -311,14 +271,13 @@ function earliestStart(
   days: readonly ComparedDay[],
   notBefore: CalendarDate | undefined,
 ) {
-  const starts = days.map(({ date, startDate: own }) => ({
-    date,
-    startDate: own === null || notBefore === undefined || own > notBefore ? own : notBefore,
-  }));
+  const starts = days.map(({ date, startDate: own }) => {
+    const startDate = own === null || notBefore === undefined || own > notBefore ? own : notBefore;
+    return { startDate, ...startTime({ date, startDate }) };
+  });
   // Of one date, the own open comes after every close before it.
-  starts.sort((one, other) => (startTime(one).date < startTime(other).date ? -1 : 1));
-  for (const start of starts) {
-    const level = levelAt(levels, startTime(start));
+  for (const start of starts.sort(byDate)) {
+    const level = levelAt(levels, start);
     if (level !== null) return { startDate: start.startDate, level };
   }
   return null;

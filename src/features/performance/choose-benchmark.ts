@@ -1,27 +1,29 @@
-import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
+import {
+  addDays,
+  byDate,
+  type CalendarDate,
+  type DateSpan,
+  EARLIEST_DATE,
+} from '#time/calendar.ts';
 import type { Universe } from '#settings/members.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import type { Database } from '#database/database.ts';
-import { exchangesBetween } from '#database/exchanges.ts';
-import { latestPrices } from '#database/price-writes.ts';
-import { type ActiveDay, priceSpan } from './queries.ts';
-import { newestConfiguration } from './run-queries.ts';
+import { type ActiveDay, hasBars } from './queries.ts';
+import { storedConfigurations } from './run-queries.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import {
   benchmarkCurve,
-  type LevelPair,
   type ComparedDay,
   equalWeightLevels,
   levelAt,
-  type Levels,
   memberLevels,
   startTime,
 } from './benchmark.ts';
-import { readSymbolLevels } from './symbol-levels.ts';
+import { followShare, readSymbolLevels } from './symbol-levels.ts';
 import { unknownDividendDays } from './record.ts';
-import { count } from '#text/sentences.ts';
+import { compact, count } from '#text/sentences.ts';
 import { at } from '../statistics/moments.ts';
 import { rounded } from '../statistics/figure.ts';
 import { reportReturns } from './report-returns.ts';
@@ -30,14 +32,12 @@ import { toReturnSeries } from './risk-and-return.ts';
 
 /** The name of the equal-weight universe as a benchmark. No symbol is written in lower case. */
 export const UNIVERSE = 'universe';
-/** Upper bound of all dates. */
-const FAR_FUTURE = '9999-12-31';
 
 type Benchmark = ReturnType<typeof chooseBenchmark>;
 
 /** Throws a `ServiceError` (`no_prices`) when no price of the symbol is stored. */
 export function checkBenchmark(database: Database, wanted: string | undefined): void {
-  if (wanted === undefined || wanted === UNIVERSE || priceSpan(database, wanted) !== null) return;
+  if (wanted === undefined || wanted === UNIVERSE || hasBars(database, wanted)) return;
   const remedy = `store some (download-prices --symbols ${wanted}, or import-prices FILE...), or ask for benchmark=${UNIVERSE}`;
   throw new ServiceError(
     'no_prices',
@@ -60,74 +60,60 @@ export function chooseBenchmark(
   checkBenchmark(database, wanted);
   const own = days.filter(({ jobId }) => usualJobs.has(jobId));
   const isOfTerms = wanted === undefined || wanted === UNIVERSE;
-  const terms = isOfTerms ? firstTerms(database, own.length > 0 ? own : days) : null;
+  const terms = isOfTerms ? newestTerms(database, firstDays(own.length > 0 ? own : days)) : null;
   const usual = terms?.market.benchmark ?? US.benchmark;
-  const name = wanted ?? (reachesStart(database, days, usual) ? usual : UNIVERSE);
+  const name = wanted ?? (reachesStart(database, firstDays(days), usual) ? usual : UNIVERSE);
   const span = daySpan(days);
   const { stock_symbols: fixed, members }: Universe =
     name === UNIVERSE ? (terms ?? { stock_symbols: [] }) : { stock_symbols: [name] };
   const during = members?.filter(({ from, to }) => from <= span.to && span.from <= to);
   const symbols = during ? [...new Set(during.map(({ symbol }) => symbol))] : fixed;
-  const levels = readLevelPair(days, (paysDividends) => {
+  const levelsOf = (paysDividends: boolean) => {
     const readLevels = (symbol: string) =>
       readSymbolLevels(database, symbol, { ...span, paysDividends, isMember: name === UNIVERSE });
     if (name !== UNIVERSE) return readLevels(name);
     const all = symbols.values().map((symbol) => [symbol, readLevels(symbol)] as const);
     return members ? memberLevels(all, members) : equalWeightLevels(all.map(([, own]) => own));
-  });
-  const since = { after: span.from, upTo: span.to };
-  const links = name === UNIVERSE ? [] : exchangesBetween(latestPrices(database), symbols, since);
-  const later = links.flatMap(({ into, remains }) => (remains === 1 ? [] : [into]));
+  };
   const pays = days.some(({ paysDividends }) => paysDividends);
+  const isOneKind = days.every(({ paysDividends }) => paysDividends === pays);
+  const withDividends = levelsOf(pays);
+  const { links } = followShare(database, name, span);
+  const paying = name === UNIVERSE ? symbols : links.map(({ symbol }) => symbol);
   return {
     /** A symbol, or `universe`. */
     name,
     /** How many symbols it has. */
     symbols: symbols.length,
-    levels,
+    /** Where the model-days are all of one kind, the same twice. */
+    levels: { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) },
     /** The days on which its levels with dividends may lack one of some symbol. */
-    unknownDividends: unknownDividendDays(database, pays ? [...symbols, ...later] : [], span),
+    unknownDividends: unknownDividendDays(database, pays ? paying : [], span),
   };
-}
-
-/** Levels with and without dividends; where the model-days are all of one kind, the same twice. */
-function readLevelPair(
-  days: readonly ActiveDay[],
-  levelsOf: (paysDividends: boolean) => Levels,
-): LevelPair {
-  const isOneKind = new Set(days.map(({ paysDividends }) => paysDividends)).size < 2;
-  const withDividends = levelsOf(days[0]?.paysDividends === true || !isOneKind);
-  return { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) };
 }
 
 /** From the earliest start of the days to the last of them. */
 export function daySpan(days: readonly ActiveDay[]): DateSpan {
-  return {
-    from: earliestDate(days.map(startTime)),
-    to: days.reduce((latest, { date }) => (date > latest ? date : latest), ''),
-  };
+  const [first] = days.map(startTime).sort(byDate);
+  return { from: first?.date ?? EARLIEST_DATE, to: days.toSorted(byDate).at(-1)?.date ?? '' };
 }
 
-function earliestDate(days: readonly { date: CalendarDate }[]): CalendarDate {
-  return days.reduce((earliest, { date }) => (date < earliest ? date : earliest), FAR_FUTURE);
+/** Those of the earliest date. */
+function firstDays(days: readonly ActiveDay[]): ActiveDay[] {
+  const [first] = days.toSorted(byDate);
+  return days.filter(({ date }) => date === first?.date);
 }
 
-/**
- * The terms of the newest job that ran a model-day of the first date, so that later jobs do not
- * change the benchmark; null without days.
- */
-function firstTerms(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
-  const first = earliestDate(days);
-  const sessions = days.filter(({ date }) => date === first).map(({ sessionId }) => sessionId);
-  const configuration = newestConfiguration(database, sessions);
-  return configuration === undefined ? null : parseAgentConfiguration(configuration);
+/** The terms of the newest job of some model-days; null without days. */
+function newestTerms(database: Database, days: readonly ActiveDay[]): AgentConfiguration | null {
+  const stored = storedConfigurations(database, new Set(days.map(({ jobId }) => jobId)));
+  const newest = [...stored.values()].at(-1);
+  return newest === undefined ? null : parseAgentConfiguration(newest);
 }
 
-/** Whether a symbol has a level at the earliest start of the first date. */
+/** Whether a symbol has a level at the earliest start of some model-days. */
 function reachesStart(database: Database, days: readonly ActiveDay[], symbol: string): boolean {
-  const date = earliestDate(days);
-  const starts = days.filter((day) => day.date === date).map(startTime);
-  const [start] = starts.sort((one, other) => (one.date < other.date ? -1 : 1));
+  const [start] = days.map(startTime).sort(byDate);
   if (start === undefined) return false;
   const span = { from: start.date, to: start.date, paysDividends: false };
   return levelAt(readSymbolLevels(database, symbol, span), start) !== null;
@@ -183,23 +169,18 @@ function incompleteReason(
   { name, levels }: Benchmark,
   { dates, covered }: { dates: readonly CalendarDate[]; covered: readonly CalendarDate[] },
 ): string | null {
-  const subject = name === UNIVERSE ? 'The universe' : name;
+  const [subject, whose] = name === UNIVERSE ? ['The universe', 'the universe'] : [name, name];
   const lastBar = levels.ofPrices.at(-1)?.date;
   if (dates.length === 0) return null;
   if (lastBar === undefined || covered.length === 0)
     return `${subject} has no price at the start of any of these days`;
-  const sentences: string[] = [];
-  if (covered.length < dates.length) {
-    const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
-    sentences.push(
-      `${subject} has a return on ${covered.length} of ${count(dates.length, 'date')}: ${span}`,
-    );
-  }
+  const all = count(dates.length, 'date');
+  const span = `the first ${covered[0]}, the last ${covered.at(-1)}`;
   const after = dates.filter((date) => date > lastBar).length;
-  const whose = name === UNIVERSE ? 'the universe' : name;
-  if (after > 0)
-    sentences.push(
-      `The last price of ${whose} is that of ${lastBar}, before ${after} of ${count(dates.length, 'date')}`,
-    );
+  const sentences = compact([
+    covered.length < dates.length &&
+      `${subject} has a return on ${covered.length} of ${all}: ${span}`,
+    after > 0 && `The last price of ${whose} is that of ${lastBar}, before ${after} of ${all}`,
+  ]);
   return sentences.join('. ') || null;
 }

@@ -95,7 +95,8 @@ export const definitions = {
   no_trading_costs: 'Whether orders cost nothing on top of their price in all its jobs',
   cost_usd:
     'What the tokens of these model-days cost, including failed attempts within the same job',
-  profit_per_cost_usd: 'Dollars of profit per dollar of model cost',
+  profit_per_cost_usd:
+    'Dollars of profit per dollar of model cost; none of profit in another currency',
   style:
     'What the stored factors leave of the sum of the daily returns above the risk-free rate, by a regression over the days ' +
     'that have every factor; a sum, not linked as a return is',

@@ -18,6 +18,7 @@ import type { Database } from '#database/database.ts';
 import { type Closing, readClosings } from './holdings-queries.ts';
 import type { LedgerDay } from './queries.ts';
 import type { CalendarDate } from '#time/calendar.ts';
+import { at } from '../statistics/moments.ts';
 
 /**
  * By symbol: what the chosen days end with minus what they began with, in exact money; null where a
@@ -86,22 +87,18 @@ export function addClosing(
  */
 export function reportClosing({ date, cash, value, holdings }: Closing) {
   const portfolioWeight = (part: Money) => (value === 0 ? null : rounded(part / value));
-  const valued = holdings.map(({ price, ...holding }) => {
-    const own = price === null ? null : asMoney(holding.quantity * price);
-    return { ...holding, price, value: own };
+  const valued = holdings.map(({ symbol, quantity, price }) => {
+    if (price === null) return { symbol, quantity, price, value: null, weight: null };
+    const own = asMoney(quantity * price);
+    const weight = portfolioWeight(own);
+    return { symbol, quantity, price: toDollars(price), value: toDollars(own), weight };
   });
   return {
     date,
     cash: toDollars(cash),
     value: toDollars(value),
     cash_weight: portfolioWeight(cash),
-    holdings: sortDescending(valued, 'value').map(({ symbol, quantity, price, value: own }) => ({
-      symbol,
-      quantity,
-      price: price === null ? null : toDollars(price),
-      value: own === null ? null : toDollars(own),
-      weight: own === null ? null : portfolioWeight(own),
-    })),
+    holdings: sortDescending(valued, 'value'),
   };
 }
 
@@ -116,60 +113,41 @@ function sortDescending<
   );
 }
 
-/** One symbol over some days; a weight that is unknown makes the sum and the highest NaN. */
-interface SymbolHolding {
-  days: number;
-  first: CalendarDate;
-  last: CalendarDate;
-  sum: number;
-  highest: number;
-}
-
 /**
  * What each symbol was in a portfolio over some days. The mean weight is over all days on which the
  * portfolio was worth something: on those without the symbol its weight is 0. It is null where one
  * of its weights is unknown.
  */
 export function collectHeldSymbols() {
-  const bySymbol = new Map<string, SymbolHolding>();
+  const bySymbol = new Map<string, { date: CalendarDate; weight: number }[]>();
   let daysWithValue = 0;
   return {
     /** Adds a day; days come in order. */
     add({ date, value, holdings }: ReturnType<typeof reportClosing>) {
       if (value !== 0) daysWithValue += 1;
       for (const { symbol, weight } of holdings) {
-        const unheld: SymbolHolding = { days: 0, first: date, last: date, sum: 0, highest: 0 };
-        const held = bySymbol.get(symbol) ?? unheld;
+        const held = bySymbol.get(symbol) ?? [];
         bySymbol.set(symbol, held);
-        const own = value === 0 ? 0 : (weight ?? NaN);
-        held.days += 1;
-        held.last = date;
-        held.sum += own;
-        held.highest = Math.max(held.highest, own);
+        held.push({ date, weight: value === 0 ? 0 : (weight ?? NaN) });
       }
     },
     /** Each symbol, the one with the highest mean weight first, named as in the response. */
-    report: () =>
-      sortDescending(
-        [...bySymbol].map(([symbol, held]) => reportSymbol(symbol, held, daysWithValue)),
-        'mean_weight',
-      ),
-  };
-}
-
-function reportSymbol(
-  symbol: string,
-  { days, first, last, sum, highest }: SymbolHolding,
-  daysWithValue: number,
-) {
-  const isKnown = !Number.isNaN(sum) && daysWithValue > 0;
-  return {
-    symbol,
-    days,
-    first_date: first,
-    last_date: last,
-    mean_weight: isKnown ? rounded(sum / daysWithValue) : null,
-    highest_weight: isKnown ? highest : null,
+    report() {
+      const symbols = [...bySymbol].map(([symbol, held]) => {
+        const weights = held.map(({ weight }) => weight);
+        const sum = weights.reduce((all, weight) => all + weight, 0);
+        const isKnown = !Number.isNaN(sum) && daysWithValue > 0;
+        return {
+          symbol,
+          days: held.length,
+          first_date: at(held, 0).date,
+          last_date: at(held, held.length - 1).date,
+          mean_weight: isKnown ? rounded(sum / daysWithValue) : null,
+          highest_weight: isKnown ? Math.max(...weights) : null,
+        };
+      });
+      return sortDescending(symbols, 'mean_weight');
+    },
   };
 }
 

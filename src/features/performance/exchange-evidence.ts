@@ -1,9 +1,8 @@
 import { readEvidence } from '#database/evidence.ts';
-import type { StoredExchange } from '#database/exchanges.ts';
 import type { Reader } from '#database/database.ts';
 import type { CalendarDate } from '#time/calendar.ts';
-import { splitRatio } from '#trading/market.ts';
-import { sharesPerOld } from '#trading/morning.ts';
+import { splitFactors } from '#trading/market.ts';
+import { groupExchanges, type HoldingExchange, sharesPerOld } from '#trading/morning.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
 
@@ -36,21 +35,21 @@ export function explainExchanges(
   const openOf = (name: string | null, date: CalendarDate) => {
     const open = prices.find(({ symbol }) => symbol === name)?.open;
     const own = splits.filter(({ symbol }) => symbol === name);
-    return open && open.price * splitRatio(own, date);
+    const [newShares, oldShares] = splitFactors(own, date);
+    return open && (open.price * Number(newShares)) / Number(oldShares);
   };
-  const waiting = new Set(exchanges);
-  let rows: StoredExchange[] = [];
+  const waiting = groupExchanges(exchanges);
+  let exchange: HoldingExchange | undefined;
   let left = 0;
   for (const action of actions) {
     const { actionType, symbol, amount, price } = action;
     if (actionType === 'exchange') {
-      const own = [...waiting].filter((row) => row.symbol === symbol);
-      rows = own.filter(({ date }) => date === own[0]?.date);
-      for (const row of rows) waiting.delete(row);
-      action.open = openOf(symbol, rows[0]?.date ?? '') ?? 0;
+      const next = waiting.findIndex((own) => own.symbol === symbol);
+      [exchange] = waiting.splice(next, 1);
+      action.open = openOf(symbol, exchange?.date ?? '') ?? 0;
       left = amount === 0 ? 0 : Math.max(0, action.open - (price ?? 0));
     }
-    const row = rows.find(({ into }) => into === symbol);
+    const row = exchange?.rows.find(({ into }) => into === symbol);
     if (actionType !== 'received' || row === undefined) continue;
     action.ratio = sharesPerOld(row);
     action.open = openOf(symbol, row.date) ?? left / action.ratio;

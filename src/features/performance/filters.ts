@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { feedEntries, parseFilters } from '#api/filters.ts';
 import { daysFilter, flagFilter, namesFilter, wordFilter } from '#api/schemas.ts';
 import type { Database } from '#database/database.ts';
-import type { JobWindow } from '#database/session-filters.ts';
 import { normaliseSymbol, SYMBOL_TEXT } from '#domain/symbols.ts';
 import { MAX_COMPARED } from '#domain/runs.ts';
 import { countedDays } from '../experiments/counted-days.ts';
@@ -40,14 +39,6 @@ export const choiceEntries = {
   ),
 };
 
-/** Without a study, names and jobs are of theirs; else there is the one without a name. */
-export function chosenStudy(
-  { study, jobId }: Pick<JobWindow, 'study' | 'jobId'>,
-  names: readonly string[] | undefined,
-): string | undefined {
-  return study ?? (names === undefined && jobId === undefined ? '' : undefined);
-}
-
 /**
  * The days that count. Throws a `ServiceError` (`invalid_filter`) for names in `models` that are
  * unknown, repeated or too many.
@@ -59,7 +50,9 @@ export function readCountedDays(
   const { model, models, by, days, common } = query;
   const { model: _, ...filters } = parseFilters(query);
   const names = model === undefined ? models?.split(',') : [model];
-  const window = { ...filters, study: chosenStudy(filters, names) };
+  // Names and jobs are of a study already.
+  const isAny = names !== undefined || filters.jobId !== undefined;
+  const window = { ...filters, study: filters.study ?? (isAny ? undefined : '') };
   // By entry, the name of an entry means all its runs.
   const areRuns = model !== undefined && by === 'run';
   return { window, ...countedDays(database, { window, names, areRuns, by, days, common }) };

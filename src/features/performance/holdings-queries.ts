@@ -1,7 +1,7 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Money } from '#money/money.ts';
-import type { Database, Reader } from '#database/database.ts';
-import { amount, integer, orNull, query, text } from '#database/rows.ts';
+import type { Reader } from '#database/database.ts';
+import { amount, integer, orNull, query, reads, type RowOf, text } from '#database/rows.ts';
 import { pickIds } from '#database/session-filters.ts';
 
 /** What was held of one symbol at a close. */
@@ -49,27 +49,38 @@ export function* readClosings(reader: Reader, sessionIds: readonly number[]): Ge
 }
 
 /**
+ * Which of these symbols some committed sessions held in their mornings while no single span
+ * covered its dividends: session, symbol, the date since whose close it was held, and the
+ * session's.
+ *
  * The plus sign keeps a session's rows together: a look-up for each of its symbols would take
  * longer than reading them all.
  */
-const HELD = query(
+export const uncoveredHoldings = reads(
+  'iterate',
   `SELECT session_id AS sessionId, symbol, coalesce(held_since, '') AS since, used.date FROM json_each(?1) AS chosen
      CROSS JOIN session_prices AS used ON used.session_id = chosen.value
    WHERE held_since IS NOT NULL AND +used.symbol IN (SELECT value FROM json_each(?2)) AND NOT EXISTS (
      SELECT 1 FROM dividend_coverage AS span
      WHERE span.symbol = used.symbol AND start_date <= date(held_since, '+1 day') AND end_date >= used.date)`,
   [integer, text, text, text],
+  (sessions: readonly { sessionId: number }[], symbols: Iterable<string>) => [
+    pickIds(sessions),
+    [...symbols],
+  ],
 );
 
 /**
- * Which of these symbols some committed sessions held in their mornings while no single span
- * covered its dividends: session, symbol, the date since whose close it was held, and the
- * session's.
+ * The lots of those of some sessions that are openings, by session and symbol, oldest first. An
+ * opening is the close of a day of another job from which a chain of a file with one job continues.
  */
-export function uncoveredHoldings(
-  database: Database,
-  sessions: readonly { sessionId: number }[],
-  symbols: Iterable<string>,
-) {
-  return HELD.iterate(database, pickIds(sessions), [...symbols]);
-}
+export const openingLots = reads(
+  'all',
+  `SELECT session_id AS sessionId, symbol, bought_on AS date, quantity, cost_e4 AS cost
+   FROM json_each(?) AS chosen CROSS JOIN opening_lots ON session_id = chosen.value ORDER BY session_id, symbol, lot`,
+  { sessionId: integer, symbol: text, date: text, quantity: integer, cost: amount },
+  (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],
+);
+
+/** Shares that were held at an opening and had been bought together, with their cost. */
+export type OpeningLot = RowOf<typeof openingLots>;

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { checkNames, dateRangeEntries, parseFilters } from '#api/filters.ts';
 import { formatQuery, listBody, objectTable } from '#api/handler.ts';
-import { currenciesByName } from '#database/records/model-records.ts';
-import { resolveStudy, studiesByName } from '#api/studies.ts';
+import { pickIds } from '#database/session-filters.ts';
+import { ledgersByName } from '#database/records/model-records.ts';
+import { resolveStudy } from '#api/studies.ts';
 import { MODEL_DAY_ERRORS, route } from '#api/route.ts';
 import {
   countSchema as count,
@@ -93,20 +94,14 @@ export const holdingsRoute = route({
     const query = resolveStudy(context, given);
     const { model, ...window } = parseFilters(query);
     checkNames(database, { model, ...window });
-    const study = studiesByName(database).get(query.model) ?? null;
-    const currency = currenciesByName(database).get(query.model);
-    const isOther = ![undefined, study ?? ''].includes(query.study);
-    const own = activeDays(database, isOther ? [] : [query.model], window);
-    const days = own.get(query.model) ?? [];
-    const closings = readClosings(
-      database,
-      days.map(({ sessionId }) => sessionId),
-    );
+    const ledger = ledgersByName(database).get(query.model);
+    const days = activeDays(database, [query.model], window).get(query.model) ?? [];
+    const closings = readClosings(database, pickIds(days));
     if (format === 'csv')
       return objectTable(
         'holdings.csv',
         columns,
-        closings.flatMap(holdingRows).map((row) => ({ ...row, study, currency })),
+        closings.flatMap(holdingRows).map((row) => ({ ...row, ...ledger })),
       );
     const symbols = collectHeldSymbols();
     const items = closings.map((closing) => {
@@ -114,6 +109,9 @@ export const holdingsRoute = route({
       symbols.add(day);
       return JSON.stringify(day);
     });
-    return listBody(settings, 'days', items, () => ({ symbols: symbols.report(), study }));
+    return listBody(settings, 'days', items, () => ({
+      symbols: symbols.report(),
+      study: ledger?.study ?? null,
+    }));
   },
 });

@@ -1,9 +1,15 @@
-import type { CalendarDate } from '#time/calendar.ts';
+import { byDate, type CalendarDate } from '#time/calendar.ts';
 import { type Money, asMoney } from '#money/money.ts';
+import { at } from '../statistics/moments.ts';
 import type { LedgerAction } from './exchange-evidence.ts';
 
-/** An action on some shares, and how it changed the cash. */
-export type CashAction = LedgerAction & { symbol: string; amount: number; change: Money };
+/** An action on some shares, how it changed the cash and, of an exchange, the shares it brought. */
+export interface CashAction extends LedgerAction {
+  symbol: string;
+  amount: number;
+  change: Money;
+  received: CashAction[];
+}
 
 /** Shares of one symbol that were bought together, and their cost including commission. */
 export interface Lot {
@@ -12,7 +18,7 @@ export interface Lot {
   cost: Money;
 }
 
-/** The lots held of each symbol, oldest first, without symbols that are not held. */
+/** The lots held of each symbol, oldest first; none of one that is not held any more. */
 export type LotBook = Map<string, Lot[]>;
 
 /** Shares bought together and sold together: one lot, or the part of it that one order sold. */
@@ -33,10 +39,30 @@ export function tripProfit({ cost, proceeds }: RoundTrip): Money {
   return asMoney(proceeds - cost);
 }
 
-export function buyLot(book: LotBook, symbol: string, lot: Lot): void {
-  const lots = book.get(symbol);
-  if (lots === undefined) book.set(symbol, [lot]);
-  else lots.push(lot);
+export function sumProfit(trips: readonly RoundTrip[]): Money {
+  return sumMoney(trips.map(tripProfit));
+}
+
+export function sumCost(lots: readonly Lot[]): Money {
+  return sumMoney(lots.map(({ cost }) => cost));
+}
+
+export function countShares(lots: readonly Lot[]): number {
+  return lots.reduce((sum, { quantity }) => sum + quantity, 0);
+}
+
+/** The list itself, to change it. */
+export function heldLots(book: LotBook, symbol: string): Lot[] {
+  const lots = book.get(symbol) ?? [];
+  book.set(symbol, lots);
+  return lots;
+}
+
+/** Lots that an exchange brought are older than some that were bought before they came. */
+export function addLots(book: LotBook, symbol: string, added: readonly Lot[]): void {
+  const lots = heldLots(book, symbol);
+  lots.push(...added);
+  lots.sort(byDate);
 }
 
 /**
@@ -45,11 +71,14 @@ export function buyLot(book: LotBook, symbol: string, lot: Lot): void {
  * parts add up to the whole, to 1/10000 dollar.
  */
 export function sellLots(
-  book: LotBook,
-  symbol: string,
-  { date, quantity, proceeds }: { date: CalendarDate; quantity: number; proceeds: Money },
+  lots: Lot[],
+  {
+    symbol,
+    date,
+    quantity,
+    proceeds,
+  }: { symbol: string; date: CalendarDate; quantity: number; proceeds: Money },
 ): RoundTrip[] {
-  const lots = book.get(symbol) ?? [];
   const trips: RoundTrip[] = [];
   let [sold, paid] = [0, 0];
   while (sold < quantity) {
@@ -57,7 +86,7 @@ export function sellLots(
     if (lot === undefined)
       throw new Error(`Cannot sell ${quantity} ${symbol} on ${date}: the ledger bought fewer`);
     const part = Math.min(quantity - sold, lot.quantity);
-    const cost = portion(lot.cost, part, lot.quantity);
+    const cost = asMoney(portion(lot.cost, part, lot.quantity));
     sold += part;
     const paidSoFar = portion(proceeds, sold, quantity);
     trips.push({
@@ -72,100 +101,93 @@ export function sellLots(
     if (part === lot.quantity) lots.shift();
     else lots[0] = { ...lot, quantity: lot.quantity - part, cost: asMoney(lot.cost - cost) };
   }
-  if (lots.length === 0) book.delete(symbol);
   return trips;
 }
 
-/**
- * Applies a split as recorded: `added` shares (negative: removed), and `cash` for the remaining
- * fraction of a share, at `price`. The fraction counts as sold from the oldest lot (IRS Publication
- * 550, "fractional shares"). Returns the profit of that sale. Lots remain whole shares and keep
- * their cost.
- */
-export function splitLots(
-  book: LotBook,
-  symbol: string,
-  {
-    date,
-    added,
-    cash,
-    price,
-  }: { date: CalendarDate; added: number; cash: Money; price: Money | null },
-): Money {
-  const before = countShares(book.get(symbol) ?? []);
-  const after = before + added;
-  const fraction = price === null || price === 0 ? 0 : cash / price;
-  const oldShares = after === 0 ? before : (before * fraction) / (after + fraction);
-  const trips = sellLots(book, symbol, { date, quantity: oldShares, proceeds: cash });
-  if (after > 0) book.set(symbol, rescale(book.get(symbol) ?? [], after));
-  return trips.length === 0 ? cash : sumMoney(trips.map(tripProfit));
+/** Applies a split as recorded: shares added (below 0: removed), and cash for a fraction at a price. */
+export function splitLots(book: LotBook, split: CashAction, date: CalendarDate): Money {
+  const { symbol, amount, change, price } = split;
+  const old = heldLots(book, symbol).splice(0);
+  const shares = countShares(old);
+  const whole = shares + amount;
+  const fraction = price ? change / price : 0;
+  const sold = whole === 0 ? shares : (shares * fraction) / (whole + fraction);
+  return bringShares(book, old, { ...split, amount: whole, sold, date });
 }
 
-export function countShares(lots: readonly Lot[]): number {
-  return lots.reduce((sum, { quantity }) => sum + quantity, 0);
+/**
+ * Adds whole new shares for old lots, which keep their dates and cost. The old shares behind the
+ * fraction that is paid in cash are sold, the oldest first (IRS Publication 550, "fractional
+ * shares"). Returns the profit of that sale.
+ */
+function bringShares(
+  book: LotBook,
+  old: Lot[],
+  { symbol, amount, change, sold, date }: CashAction & { sold: number; date: CalendarDate },
+): Money {
+  const trips = sellLots(old, { symbol, date, quantity: sold, proceeds: change });
+  addLots(book, symbol, rescale(old, amount));
+  return trips.length === 0 ? change : sumProfit(trips);
 }
 
 /**
  * Scales lots to whole shares that add up to `quantity`. A lot that rounds to 0 passes its cost to
- * the next one.
+ * the next one, the last one to that before it.
  */
 function rescale(lots: readonly Lot[], quantity: number): Lot[] {
   const total = countShares(lots);
   const scaled: Lot[] = [];
   let [reached, done, cost] = [0, 0, 0];
-  lots.forEach((lot, index) => {
+  for (const lot of lots) {
     reached += lot.quantity;
     cost += lot.cost;
-    const bound = index === lots.length - 1 ? quantity : Math.round((reached / total) * quantity);
-    const last = scaled.at(-1);
-    if (bound > done) scaled.push({ date: lot.date, quantity: bound - done, cost: asMoney(cost) });
-    else if (index === lots.length - 1 && last !== undefined) last.cost = asMoney(last.cost + cost);
-    else return;
+    const bound = portion(quantity, reached, total);
+    if (bound === done) continue;
+    scaled.push({ date: lot.date, quantity: bound - done, cost: asMoney(cost) });
     [done, cost] = [bound, 0];
-  });
+  }
+  const last = scaled.at(-1);
+  if (last !== undefined) last.cost = asMoney(last.cost + cost);
   return scaled;
 }
 
-/** `amount * part / whole`, to the nearest 1/10000 dollar; exactly `amount` for the whole. */
-function portion(amount: Money, part: number, whole: number): Money {
-  return part === whole ? amount : asMoney(Math.round(amount * (part / whole)));
+/** `amount * part / whole`, rounded; exactly `amount` for the whole. */
+function portion(amount: number, part: number, whole: number): number {
+  return part === whole ? amount : Math.round(amount * (part / whole));
 }
 
 /**
- * Exchanges lots. Only cash is a sale of them all, which makes round trips. Otherwise their cost is
- * divided by value at the opens of that morning, among the old shares that remain, the cash and the
- * entitlements with their fractions; a fraction is then sold for its cash. Without any value it
- * stays with what remains, or goes to the first arrival. Lots keep their dates.
+ * Exchanges lots for shares. Their cost is divided by value at the opens of that morning, among the
+ * old shares that remain, the cash and the entitlements with their fractions. Without any value it
+ * stays with what remains, or goes to the first arrival. Returns what each symbol got, in cash or in
+ * shares, and the profit on what was sold.
  */
 export function exchangeLots(
   book: LotBook,
-  { symbol, amount, change, open = 0 }: CashAction,
-  { date, received }: { date: CalendarDate; received: readonly CashAction[] },
+  { symbol, amount, change, received, open = 0 }: CashAction,
+  date: CalendarDate,
 ) {
-  const lots = book.get(symbol) ?? [];
-  const quantity = countShares(lots);
-  if (received.length === 0) {
-    const trips = sellLots(book, symbol, { date, quantity, proceeds: change });
-    return { trips, parts: [] };
-  }
+  const lots = heldLots(book, symbol);
+  const shares = countShares(lots);
   const remains = amount === 0;
-  const brought = received.map((one) => quantity * (one.ratio ?? 0) * (one.open ?? 0));
-  const values = [remains ? quantity * open : 0, change, ...brought];
-  if (!values.some((value) => value > 0)) values[remains ? 0 : 2] = 1;
-  const [kept = [], sold = [], ...divided] = divideLots(lots, values);
+  const values = [
+    remains ? shares * open : 0,
+    change,
+    ...received.map((one) => shares * (one.ratio ?? 0) * (one.open ?? 0)),
+  ];
+  if (!values.some((value) => value > 0)) values[remains ? 0 : 2] = Number.EPSILON;
+  const [kept = [], paid = [], ...divided] = divideLots(lots, values);
   if (remains) book.set(symbol, kept);
   else book.delete(symbol);
-  const arrived = received.map((one, place) => {
-    const [own = [], value = 0] = [divided[place], brought[place]];
-    const profit = receiveLots(book, own, { ...one, date });
-    return { symbol: one.symbol, value: Math.round(value), cost: sumCost(own), profit };
-  });
-  const paid = { symbol, value: 0, cost: 0, profit: change - sumCost(sold) };
-  return { trips: [], parts: [paid, ...arrived] };
-}
-
-export function sumCost(lots: readonly Lot[]): Money {
-  return sumMoney(lots.map(({ cost }) => cost));
+  const parts = [{ symbol, cost: 0, value: 0, profit: change - sumCost(paid) }];
+  for (const [place, own] of divided.entries()) {
+    const one = at(received, place);
+    const [cost, value] = [sumCost(own), Math.round(at(values, place + 2))];
+    const part = Math.max(0, 1 - one.amount / (shares * (one.ratio ?? 0)));
+    const profit = bringShares(book, own, { ...one, sold: shares * part, date });
+    parts.push({ symbol: one.symbol, cost, value, profit });
+  }
+  return parts;
 }
 
 /** The same lots for each of some values, to which their cost goes in proportion. */
@@ -180,20 +202,4 @@ function divideLots(lots: readonly Lot[], values: readonly number[]): Lot[][] {
       return { ...lot, cost: asMoney(portion(lot.cost, reached, total) - given) };
     });
   });
-}
-
-/** Makes whole new shares of lots of old ones. Returns the profit on the fraction. */
-function receiveLots(
-  book: LotBook,
-  old: readonly Lot[],
-  { symbol, amount: whole, ratio = 0, change, date }: CashAction & { date: CalendarDate },
-): Money {
-  const own: LotBook = new Map([[symbol, [...old]]]);
-  const shares = countShares(old);
-  const quantity = shares * Math.max(0, 1 - whole / (shares * ratio));
-  const trips = sellLots(own, symbol, { date, quantity, proceeds: change });
-  const lots = [...(book.get(symbol) ?? []), ...rescale(own.get(symbol) ?? [], whole)];
-  lots.sort((one, other) => one.date.localeCompare(other.date));
-  if (lots.length > 0) book.set(symbol, lots);
-  return sumMoney(trips.map(tripProfit));
 }

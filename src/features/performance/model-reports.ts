@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { hasCosts, marketRules, US } from '#domain/market-rules.ts';
 import { parseAgentConfigurations } from '#settings/configuration.ts';
-import { heldSymbols } from '#database/suspicion-queries.ts';
+import type { Suspicion } from '#database/suspicion-queries.ts';
 import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
 import { type ActiveDay, markStale, usageTotals } from './queries.ts';
 import { createRerunOptions } from '#database/stale.ts';
@@ -32,44 +32,44 @@ import { count } from '#text/sentences.ts';
 import type { Database, Reader } from '#database/database.ts';
 import { readableDocuments } from '#database/document-queries.ts';
 import { quotesOn } from '#database/market-queries.ts';
-import { createSuspicionSearch, describeSuspicions, type Suspected } from '#prices/suspected.ts';
+import { createSuspicionSearch, describeSuspicions } from '#prices/suspected.ts';
 import type { CalendarDate } from '#time/calendar.ts';
 import { mean } from '../statistics/moments.ts';
 import { type Figure, reportFigures, rounded } from '../statistics/figure.ts';
 import { sampleDeviation } from './risk-and-return.ts';
 
-/** What the marks of a model are made of, beside its record. */
+/** What the marks of a model are made of, beside its record and its figures. */
 interface FlagInput {
   database: Reader;
   basemodel: string | null;
   configuration: AgentConfiguration | undefined;
-  suspected: readonly Suspected[];
-  trades: number;
-  /** The symbols of its open positions. */
-  held: readonly string[];
+  suspected: readonly Suspicion[];
 }
 
 /** Baselines that would hold every symbol of their universe. */
 const HOLD_ALL: readonly unknown[] = ['baseline/buy-and-hold', 'baseline/equal-weight'];
 
 /** What makes the figures of a model mislead even beside no other model. */
-function behaviourFlags({ ledger, refusals: { tries } }: ModelRecord, terms: FlagInput) {
+function behaviourFlags(
+  { ledger, refusals: { tries } }: ModelRecord,
+  { trading, open_positions: held }: ReturnType<typeof reportModel>,
+  { database, basemodel, configuration, suspected }: FlagInput,
+) {
   const marks: Incomparability[] = [];
   const mark = (kind: Incomparability['kind'], reason: string) => marks.push({ kind, reason });
-  for (const { kind, noun, text } of describeSuspicions(terms.suspected))
-    mark(`suspected_${kind}`, `It held a symbol over a ${noun}: ${text}`);
-  if (terms.trades === 0 && tries > 0)
+  for (const { kind, noun, text } of describeSuspicions(suspected))
+    mark(`suspected_${kind}`, `It held a symbol over a ${noun.toLowerCase()}: ${text}`);
+  if (trading.trades === 0 && tries > 0)
     mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
   // As its summary says it on the day on which it last bought.
   const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
-  const { basemodel, configuration, database } = terms;
   if (last === undefined || configuration === undefined || !HOLD_ALL.includes(basemodel))
     return marks;
   const part = describeHeldPart({
     date: last.date,
     cash: toDollars(last.cash),
     portfolioValue: toDollars(last.value),
-    holdings: terms.held.map((symbol) => ({ symbol, quantity: 1, price: 0 })),
+    holdings: held.map(({ symbol }) => ({ symbol, quantity: 1, price: 0 })),
     quotes: quotesOn(latestPrices(database), last.date, [...universeOn(configuration, last.date)]),
     rules: marketRules(configuration),
     limits: configuration.limits ?? undefined,
@@ -102,36 +102,39 @@ type Basis = ReturnType<typeof prepareReports>;
 export function prepareReports({ database, wanted, riskFree, ...request }: FiguresRequest) {
   const { runs } = request;
   const all = runs.flatMap((run) => run.days);
-  const held = heldSymbols(database);
   // One per date, start and job: all that the benchmark needs.
   const days = [
     ...new Map(all.map((day) => [`${day.date} ${day.startDate} ${day.jobId}`, day])).values(),
   ];
-  const { periods, configurations, initialCash, incomparable, usualJobs } = compareRuns(
-    database,
-    runs,
-  );
-  const benchmark = chooseBenchmark(database, wanted, days, usualJobs);
+  const compared = compareRuns(database, runs);
+  const benchmark = chooseBenchmark(database, wanted, days, compared.usualJobs);
+  const span = daySpan(days);
+  const { withDetails } = request;
+  const factors = withDetails ? readFactors(database, request.factors, span) : null;
   return {
-    factors: request.withDetails ? readFactors(database, request.factors, daySpan(days)) : null,
-    benchmark,
+    factors,
     benchmarkReport: reportBenchmark(benchmark, days, riskFree),
-    incomparable,
-    configurations,
-    initialCash,
-    agents: findAgents(database, periods),
-    findUnknown: createDividendSearch(database, held),
-    usage: usageTotals(database, all),
-    refusals: countRefusals(database, all),
-    markOn: createMarkReader(database),
-    findSuspected: createSuspicionSearch(database, held, daySpan(days)),
-    rerunOption: createRerunOptions(database),
-    /** Whether a job's orders cost nothing beside their price. */
-    hasNoCosts: (jobId: string) => {
-      const configuration = configurations.get(jobId);
-      return configuration !== undefined && !hasCosts(marketRules(configuration));
+    ...compared,
+    agents: findAgents(database, compared.periods),
+    /** What the records of all models share. */
+    shared: {
+      benchmark: benchmark.levels,
+      riskFree,
+      factors,
+      withDetails,
+      findUnknown: createDividendSearch(database),
+      usage: usageTotals(database, all),
+      refusals: countRefusals(database, all),
+      markOn: createMarkReader(database),
     },
+    findSuspected: createSuspicionSearch(database, span),
+    rerunOption: createRerunOptions(database),
   };
+}
+
+/** Whether orders cost nothing beside their price. */
+function isFree(configuration: AgentConfiguration | undefined): boolean {
+  return configuration !== undefined && !hasCosts(marketRules(configuration));
 }
 
 /** Reads the value of a share at the close of a date once. */
@@ -139,11 +142,9 @@ function createMarkReader(database: Database) {
   const known = new Map<string, Money | null>();
   return (date: CalendarDate, symbol: string): Money | null => {
     const key = `${date} ${symbol}`;
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const mark = closingPrice(latestPrices(database), date, symbol)?.price ?? null;
-    known.set(key, mark);
-    return mark;
+    if (!known.has(key))
+      known.set(key, closingPrice(latestPrices(database), date, symbol)?.price ?? null);
+    return known.get(key) ?? null;
   };
 }
 
@@ -188,21 +189,17 @@ function modelPeriod({ model, family, days }: RunWithDays): ModelPeriod {
  */
 export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun) {
   const { model, family, study, knowledgeCutoff, basemodel } = run;
-  const { database, riskFree, withDetails } = request;
-  const { factors, findUnknown, usage, refusals, markOn } = basis;
+  const { database } = request;
   markStale(database, run.days);
-  const record = readModelRecord(database, run, {
-    benchmark: basis.benchmark.levels,
-    ...{ riskFree, factors, withDetails, findUnknown, usage, refusals, markOn },
-  });
+  const configuration = basis.configurations.get(run.days.at(-1)?.jobId ?? '');
+  const { currency } = configuration?.market ?? US;
+  const record = readModelRecord(database, run, { ...basis.shared, currency });
   const figures = reportModel(record);
-  const days = run.days.map(({ date, isStale, jobId }) => ({ date, isStale, jobId }));
   const suspected = basis.findSuspected(run.days);
   const known = figures.curve.filter(
     ({ date }) => knowledgeCutoff !== null && date <= knowledgeCutoff,
   );
   const cash = basis.initialCash.get(model) ?? null;
-  const configuration = basis.configurations.get(run.days.at(-1)?.jobId ?? '');
   request.growths?.set(model, growthCurve(record));
   return {
     model,
@@ -212,24 +209,17 @@ export function reportRun(request: FiguresRequest, basis: Basis, run: CountedRun
     days_before_cutoff: known.length,
     outside: listOutsideKinds(basis.agents.has(model)),
     failed_model_days: request.failed.get(model) ?? 0,
-    currency: configuration?.market.currency ?? US.currency,
+    currency,
     initial_cash: cash === null ? null : toDollars(cash),
-    no_trading_costs: run.days.every(({ jobId }) => basis.hasNoCosts(jobId)),
+    no_trading_costs: run.days.every(({ jobId }) => isFree(basis.configurations.get(jobId))),
     ...figures,
     suspected: suspected.map(({ kind, symbol, date, from, to, days: own }) => {
       return { kind, symbol, date, from, to, model_days: own.length };
     }),
     incomparable: [
       ...(basis.incomparable.get(model) ?? []),
-      ...staleness([{ run: model, days }], basis.rerunOption),
-      ...behaviourFlags(record, {
-        database,
-        basemodel,
-        trades: figures.trading.trades,
-        held: figures.open_positions.map(({ symbol }) => symbol),
-        configuration,
-        suspected,
-      }),
+      ...staleness([{ run: model, days: run.days }], basis.rerunOption),
+      ...behaviourFlags(record, figures, { database, basemodel, configuration, suspected }),
     ],
   };
 }

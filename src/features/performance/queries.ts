@@ -1,4 +1,4 @@
-import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
+import { byDate, type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import { actionTypes } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
 import { dateBounds, pickIds, type JobWindow, type DateWindow } from '#database/session-filters.ts';
@@ -11,6 +11,7 @@ import {
   oneOf,
   orNull,
   query,
+  reads,
   real,
   type RowOf,
   text,
@@ -19,7 +20,7 @@ import { sumSql } from '#database/usage.ts';
 import { findStaleDays } from '#database/stale.ts';
 import { knownRuns, type Run } from '#database/records/model-records.ts';
 import { explainExchanges, type LedgerAction } from './exchange-evidence.ts';
-import { type OpeningLot, openingLots } from './opening-queries.ts';
+import { type OpeningLot, openingLots } from './holdings-queries.ts';
 
 /** Without returns no position is looked up. By model in the order of an index. */
 const daysQuery = <const Columns extends readonly ColumnType<unknown>[]>(
@@ -58,22 +59,27 @@ export interface DayWithReturn extends ActiveDay {
   servedBy: readonly string[];
 }
 
+/** Its dates, and its job or null. */
+function windowBounds({ jobId, ...window }: JobWindow) {
+  return [...dateBounds(window), jobId ?? null];
+}
+
 /** The active model-days of some runs in a window, by run and date; of runs that have any. */
 export function activeDays(
   reader: Reader,
   runs: readonly string[],
-  { jobId, ...window }: JobWindow,
+  window: JobWindow,
 ): Map<string, ActiveDay[]> {
-  return groupByRun(DAYS.all(reader, runs, ...dateBounds(window), jobId ?? null).map(toActiveDay));
+  return groupByRun(DAYS.all(reader, runs, ...windowBounds(window)).map(toActiveDay));
 }
 
 /** The same with their returns, and which are stale. */
 export function activeDaysWithReturns(
   reader: Reader,
   runs: readonly string[],
-  { jobId, ...window }: JobWindow,
+  window: JobWindow,
 ): Map<string, DayWithReturn[]> {
-  const all = RETURNS.all(reader, runs, ...dateBounds(window), jobId ?? null).map((row) =>
+  const all = RETURNS.all(reader, runs, ...windowBounds(window)).map((row) =>
     Object.assign(toActiveDay(row), { dailyReturn: row[7], servedBy: [] as string[] }),
   );
   markStale(reader, all);
@@ -92,7 +98,7 @@ function toActiveDay([model, sessionId, jobId, date, startDate, startedFrom, pay
 
 function groupByRun<Day extends ActiveDay>(all: readonly Day[]): Map<string, Day[]> {
   const runs = Map.groupBy(all, ({ model }) => model);
-  for (const days of runs.values()) days.sort((one, other) => (one.date < other.date ? -1 : 1));
+  for (const days of runs.values()) days.sort(byDate);
   return runs;
 }
 
@@ -217,69 +223,54 @@ export function usageTotals(
   return new Map(rows.map(({ model, ...used }) => [model, used]));
 }
 
-const REFUSALS = query(
+/**
+ * By model, the refused orders of some model-days, the malformed calls, and of both those that
+ * meant to trade: all but calls of the tools that only read.
+ */
+export const refusalTotals = reads(
+  'all',
   `SELECT model, count(*) FILTER (WHERE kind = 'refusal') AS orders, count(*) FILTER (WHERE kind = 'malformed') AS malformed,
      count(*) FILTER (WHERE tool IS NULL OR tool NOT IN (SELECT value FROM json_each(?2))) AS tries
    FROM json_each(?1) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
      CROSS JOIN decisions INDEXED BY refused_decisions ON decisions.session_id = chosen.value AND detail IS NOT NULL
    GROUP BY model`,
   { model: text, orders: integer, malformed: integer, tries: integer },
+  (days: readonly { sessionId: number }[], onlyRead: readonly string[]) => [
+    pickIds(days),
+    onlyRead,
+  ],
 );
 
-/**
- * By model, the refused orders of some model-days, the malformed calls, and of both those that
- * meant to trade: all but calls of the tools that only read.
- */
-export function refusalTotals(
-  reader: Reader,
-  days: readonly { sessionId: number }[],
-  onlyRead: readonly string[],
-): Map<string, Omit<RowOf<typeof REFUSALS>, 'model'>> {
-  const rows = REFUSALS.all(reader, pickIds(days), onlyRead);
-  return new Map(rows.map(({ model, ...totals }) => [model, totals]));
-}
-
-const REFUSED_ANSWERS = query(
+/** By model, in how many answers of some model-days it refused, or was held back. */
+export const refusedAnswers = reads(
+  'all',
   `SELECT model, count(*) FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON trading_sessions.session_id = chosen.value
      CROSS JOIN reasoning_logs AS log ON log.session_id = chosen.value AND fault = 'refused'
    GROUP BY model`,
   [text, integer],
+  (days: readonly { sessionId: number }[]) => [pickIds(days)],
 );
 
-/** By model, in how many answers of some model-days it refused, or was held back. */
-export function refusedAnswers(
-  reader: Reader,
-  days: readonly { sessionId: number }[],
-): Map<string, number> {
-  return new Map(REFUSED_ANSWERS.all(reader, pickIds(days)));
-}
-
-const SPAN = query(
-  `SELECT min(date), max(date) FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}'`,
-  [orNull(text), orNull(text)],
-);
-
-/** The first and last date on which a symbol has a bar; null when it has none. */
-export function priceSpan(database: Database, symbol: string) {
-  const [first, last] = SPAN.one(database, symbol);
-  return first === null || last === null ? null : { first, last };
-}
-
-const BARS = query(
-  `SELECT date, open, close FROM price_data
-   WHERE symbol = ?1 AND date <= ?3
-     AND date >= coalesce((SELECT max(date) FROM price_data WHERE symbol = ?1 AND date <= ?2), ?2)
-   ORDER BY date`,
-  { date: text, open: real, close: orNull(real) },
+export const hasBars = reads(
+  'has',
+  `SELECT 1 FROM price_data WHERE symbol = ? AND date >= '${EARLIEST_DATE}' LIMIT 1`,
+  [integer],
+  (symbol: string) => [symbol],
 );
 
 /**
  * A symbol's bars between two dates, preceded by its last earlier one: date, open, close in raw
  * dollars.
  */
-export function barsBetween(database: Database, symbol: string, { from, to }: DateSpan) {
-  return BARS.all(database, symbol, from, to);
-}
+export const barsBetween = reads(
+  'all',
+  `SELECT date, open, close FROM price_data
+   WHERE symbol = ?1 AND date <= ?3
+     AND date >= coalesce((SELECT max(date) FROM price_data WHERE symbol = ?1 AND date <= ?2), ?2)
+   ORDER BY date`,
+  { date: text, open: real, close: orNull(real) },
+  (symbol: string, { from, to }: DateSpan) => [symbol, from, to],
+);
 
 const COUNTS = query(
   `SELECT value, (SELECT count(*) FROM trading_sessions
@@ -294,31 +285,21 @@ export interface RunInWindow extends Run {
 }
 
 /** Every run that a job has named, or those of a study, by name. */
-export function runsInWindow(
-  reader: Reader,
-  { jobId, study, ...window }: JobWindow,
-): RunInWindow[] {
-  const runs = knownRuns(reader).filter(
-    (run) => study === undefined || (run.study ?? '') === study,
-  );
+export function runsInWindow(reader: Reader, { study, ...window }: JobWindow): RunInWindow[] {
+  const runs = knownRuns(reader, study);
   const names = runs.map(({ model }) => model);
-  const counts = COUNTS.all(reader, names, ...dateBounds(window), jobId ?? null);
+  const counts = COUNTS.all(reader, names, ...windowBounds(window));
   return runs.map((run, place) => ({ ...run, modelDays: counts[place]?.[1] ?? 0 }));
 }
 
-const ENTRIES = query(
+/** The entries of some runs in some jobs, as stored: job, run, entry. */
+export const storedEntries = reads(
+  'iterate',
   `SELECT job_id, model, entry FROM json_each(?1) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
    WHERE model IN (SELECT value FROM json_each(?2))`,
   [text, text, text],
+  ({ runs, jobIds }: { runs: readonly string[]; jobIds: Iterable<string> }) => [[...jobIds], runs],
 );
-
-/** The entries of some runs in some jobs, as stored. */
-export function storedEntries(
-  reader: Reader,
-  { runs, jobIds }: { runs: readonly string[]; jobIds: Iterable<string> },
-): IterableIterator<[jobId: string, run: string, entry: string]> {
-  return ENTRIES.iterate(reader, [...jobIds], runs);
-}
 
 const SERVED = query(
   `SELECT DISTINCT session_id, served_model FROM json_each(?) AS chosen CROSS JOIN reasoning_logs ON session_id = chosen.value
@@ -326,7 +307,12 @@ const SERVED = query(
   [integer, text],
 );
 
-const FIRST_TRIED = query(
+/**
+ * The date of the first model-day of a run that was completed or has failed; null when there is
+ * none.
+ */
+export const firstTriedDate = reads(
+  'cell',
   `SELECT min((
      SELECT date FROM job_details AS own
      WHERE own.job_id = simulation_runs.job_id AND own.model = simulation_runs.model AND date BETWEEN ?2 AND ?3
@@ -335,40 +321,23 @@ const FIRST_TRIED = query(
    FROM simulation_runs JOIN jobs USING (job_id)
    WHERE model = ?1 AND jobs.status <> 'discarded' AND (?4 IS NULL OR job_id = ?4)`,
   [orNull(text)],
-);
-
-/**
- * The date of the first model-day of a run that was completed or has failed; null when there is
- * none.
- */
-export function firstTriedDate(
-  database: Database,
-  run: string,
-  { jobId, ...window }: JobWindow,
-): CalendarDate | null {
-  return FIRST_TRIED.one(database, run, ...dateBounds(window), jobId ?? null)[0];
-}
-
-const MARKET_DATES = query(
-  `SELECT DISTINCT date FROM price_data
-   WHERE symbol IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
-  [text],
+  (run: string, window: JobWindow) => [run, ...windowBounds(window)],
 );
 
 /** The dates on which any of these symbols has a bar. */
-export function marketDates(
-  database: Database,
-  symbols: readonly string[],
-  window: DateWindow,
-): Set<CalendarDate> {
-  return new Set(MARKET_DATES.all(database, symbols, ...dateBounds(window)).flat());
-}
+export const marketDates = reads(
+  'set',
+  `SELECT DISTINCT date FROM price_data
+   WHERE symbol IN (SELECT value FROM json_each(?)) AND date BETWEEN ? AND ?`,
+  [text],
+  (symbols: readonly string[], window: DateWindow) => [symbols, ...dateBounds(window)],
+);
 
 /** A completed job has no failed model-day, and those of a discarded one do not count. */
 const FAILED = query(
   `SELECT DISTINCT model, date FROM jobs CROSS JOIN job_details AS own USING (job_id)
-   WHERE job_id = coalesce(?1, job_id) AND jobs.status NOT IN ('completed', 'discarded')
-     AND date BETWEEN ?2 AND ?3 AND own.status = 'failed'`,
+   WHERE job_id = coalesce(?3, job_id) AND jobs.status NOT IN ('completed', 'discarded')
+     AND date BETWEEN ?1 AND ?2 AND own.status = 'failed'`,
   [text, text],
 );
 
@@ -378,10 +347,10 @@ const FAILED = query(
  */
 export function failedModelDays(
   database: Database,
-  { jobId, ...window }: JobWindow,
+  window: JobWindow,
 ): Map<string, Set<CalendarDate>> {
   const failed = new Map<string, Set<CalendarDate>>();
-  const rows = FAILED.all(database, jobId ?? null, ...dateBounds(window));
-  for (const [name, date] of rows) failed.set(name, (failed.get(name) ?? new Set()).add(date));
+  for (const [name, date] of FAILED.iterate(database, ...windowBounds(window)))
+    failed.set(name, (failed.get(name) ?? new Set()).add(date));
   return failed;
 }

@@ -3,7 +3,7 @@ import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
 import type { Money } from '#money/money.ts';
 import type { Database } from '#database/database.ts';
 import { isUnknown, readGaps } from '#prices/dividend-gaps.ts';
-import type { HeldSymbol } from '#database/suspicion-queries.ts';
+import { heldSymbols } from '#database/suspicion-queries.ts';
 import { uncoveredHoldings } from './holdings-queries.ts';
 import {
   barsBetween,
@@ -27,8 +27,8 @@ import { readValueGains } from './details.ts';
  * neither stored nor covered; never those that pay no dividends. What is known of each symbol is
  * read once, for all calls: mostly that is everything, and no session has to be looked at.
  */
-export function createDividendSearch(database: Database, held: readonly HeldSymbol[]) {
-  const gaps = new Map(readGaps(database, held).map((gap) => [gap.symbol, gap]));
+export function createDividendSearch(database: Database) {
+  const gaps = new Map(readGaps(database, heldSymbols(database)).map((gap) => [gap.symbol, gap]));
   return (days: readonly ActiveDay[]): ActiveDay[] => {
     if (gaps.size === 0) return [];
     const paying = days.filter(({ paysDividends }) => paysDividends);
@@ -73,16 +73,14 @@ export interface CountedRun extends Run {
 /** What the figures of one model are computed from. */
 export type ModelRecord = ReturnType<typeof readModelRecord>;
 
-const NO_REFUSALS = { orders: 0, malformed: 0, tries: 0 };
-
 /** What was refused on some model-days, by model; and answers that were refusals. */
 export function countRefusals(database: Database, days: readonly ActiveDay[]) {
   const orders: readonly string[] = orderTools;
   const onlyRead = Object.keys(toolArguments).filter((name) => !orders.includes(name));
-  const totals = refusalTotals(database, days, onlyRead);
-  const answers = refusedAnswers(database, days);
+  const totals = new Map(refusalTotals(database, days, onlyRead).map((own) => [own.model, own]));
+  const answers = new Map(refusedAnswers(database, days));
   return (model: string) => ({
-    ...NO_REFUSALS,
+    ...{ orders: 0, malformed: 0, tries: 0 },
     ...totals.get(model),
     answers: answers.get(model) ?? 0,
   });
@@ -93,6 +91,8 @@ interface RecordOptions {
   benchmark: LevelPair;
   /** Per day. */
   riskFree: number;
+  /** Of the model's money; what it cost itself is in dollars. */
+  currency: string;
   /** Null without any. */
   factors: Factors | null;
   withDetails: boolean;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { LedgerDay, UsageTotals } from './queries.ts';
+import type { LedgerDay } from './queries.ts';
 import { type Money, asMoney, toDollars } from '#money/money.ts';
+import { US } from '#domain/market-rules.ts';
 import { count } from '#text/sentences.ts';
 import { at, mean, bisect } from '../statistics/moments.ts';
 import {
@@ -101,10 +102,11 @@ function reportTrading(
   trading: ModelTrading,
   { positions, refusals }: { positions: readonly OpenPosition[] } & Pick<ModelRecord, 'refusals'>,
 ) {
-  const { trades, bought, sold, commission, roundTrips, fractionProfit } = trading;
+  const { bought, sold, commission, roundTrips } = trading;
+  const symbols = [...trading.symbols.values()];
   return {
     trading: {
-      trades,
+      trades: symbols.reduce((sum, { trades }) => sum + trades, 0),
       refused_orders: refusals.orders,
       malformed_calls: refusals.malformed,
       refused_answers: refusals.answers,
@@ -112,7 +114,7 @@ function reportTrading(
       sold: toDollars(sold),
       commission: toDollars(commission),
       ...reportFigures({
-        realised_profit: toDollars(sumMoney([...roundTrips.map(tripProfit), fractionProfit])),
+        realised_profit: toDollars(sumMoney(symbols.map(({ realised }) => realised))),
         unrealised_profit: unrealisedProfit(positions),
         // The mean fraction of the closing value that is in holdings; 0 where the value is 0.
         exposure: mean(days.map(({ cash, value }) => (value === 0 ? 0 : (value - cash) / value))),
@@ -191,7 +193,7 @@ export function reportModel(record: ModelRecord) {
   const days = record.ledger.filter(({ sessionId }) => record.chosen.has(sessionId));
   const curve = days.map((day) => toCurveDay(day, record));
   const leastReturn = smallestReturn(days);
-  const trading = measureTrading(record.ledger, new Set(record.chosen.keys()));
+  const trading = measureTrading(record.ledger, record.chosen);
   const positions = openPositions(trading.book, record.markOf);
   const series = toReturnSeries(curve, leastReturn);
   const { gains, riskFree, factors } = record;
@@ -201,7 +203,7 @@ export function reportModel(record: ModelRecord) {
     ...reportReturns(series, riskFree),
     relative: reportRelative(pairReturns(curve, theirs, leastReturn), riskFree),
     ...reportTrading(days, trading, { ...record, positions }),
-    usage: reportUsage(record.usage, totalProfit(days)),
+    usage: reportUsage(record, totalProfit(days)),
     curve: reportCurve(days, record, { curve, trading }),
     details: gains && {
       ...reportDetails({ curve, series, riskFree, factors, trading, positions, gains }),
@@ -340,14 +342,18 @@ function reportRelative(comparison: PairedReturns, riskFree: number) {
   return { days: comparison.own.days.length, ...reportFigures<keyof typeof figures>(figures) };
 }
 
-function reportUsage({ cost_usd: known, ...used }: UsageTotals, profit: Money) {
+function reportUsage({ usage, currency }: Pick<ModelRecord, 'usage' | 'currency'>, profit: Money) {
+  const { cost_usd: known, ...used } = usage;
   const cost: Figure = known ?? {
     reason: 'No cost is known: the configuration has no price_per_million_tokens',
   };
   const unknown = used.model_days_without_cost;
   const incomplete = `The cost of ${count(unknown, 'model-day')} is not known`;
   const wholeCost = known !== null && unknown > 0 ? { reason: incomplete } : cost;
-  const perDollar = ratio(1, wholeCost, 'The model cost nothing');
+  const perDollar: Figure =
+    currency === US.currency
+      ? ratio(1, wholeCost, 'The model cost nothing')
+      : { reason: `Its profit is in ${currency}, and nothing is converted` };
   return {
     ...used,
     ...reportFigures({

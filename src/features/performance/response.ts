@@ -13,7 +13,7 @@ import {
   nullableDate,
   nullableText,
 } from '#api/schemas.ts';
-import { suspectedKinds } from '#prices/suspected.ts';
+import { suspectedKinds } from '#database/suspicion-queries.ts';
 import { incomparabilityKinds } from './comparability.ts';
 import { dividendStatuses } from './report.ts';
 
@@ -244,9 +244,9 @@ export const performanceResponse = namedResponse('PerformanceResponse', {
       ),
       /** Empty for a model that is comparable with most of the others. */
       incomparable: v.array(incomparability),
-      /** With which its first completed day of all started; null when that is not stored. */
       /** Of its money; what it cost itself is in dollars. */
       currency: v.string(),
+      /** With which its first completed day of all started; null when that is not stored. */
       initial_cash: v.nullable(v.pipe(v.number(), v.minValue(0))),
       /** Whether orders cost nothing on top of their price in all its jobs. */
       no_trading_costs: v.boolean(),

@@ -31,8 +31,8 @@ import {
   objectTable,
 } from '#api/handler.ts';
 import { checkNames, parseFilters } from '#api/filters.ts';
-import { currenciesByName } from '#database/records/model-records.ts';
-import { resolveStudy, studiesByName } from '#api/studies.ts';
+import { ledgersByName } from '#database/records/model-records.ts';
+import { resolveStudy } from '#api/studies.ts';
 import { benchmarkEntry, choiceEntries, readCountedDays } from './filters.ts';
 import { performanceResponse } from './response.ts';
 import { flagFilter, wordFilter } from '#api/schemas.ts';
@@ -265,7 +265,7 @@ function tradeRow({ cashBefore, cash, ...action }: Change) {
   const { side, amount, price } = action;
   const isOrder = side === 'buy' || side === 'sell';
   const commission = isOrder
-    ? orderCommission({ side, traded: asMoney(amount * action.price), change })
+    ? orderCommission(side, asMoney(amount * action.price), change)
     : asMoney(0);
   return {
     ...action,
@@ -302,17 +302,12 @@ export const performanceRoute = route({
       style: styleRows,
       figures: figureRows,
     };
-    const studies = studiesByName(context.database);
-    const currencies = currenciesByName(context.database);
+    const ledgers = ledgersByName(context.database);
     const all = Iterator.from<{ model: string }>(rows[table](context, query));
     return objectTable(
       `${table}.csv`,
       [...columns[table], 'study'],
-      all.map((row) => ({
-        ...row,
-        study: studies.get(row.model),
-        currency: currencies.get(row.model),
-      })),
+      all.map((row) => ({ ...row, ...ledgers.get(row.model) })),
     );
   },
 });

@@ -3,9 +3,9 @@ import { orNull, amount, query, text } from '#database/rows.ts';
 import type { Money } from '#money/money.ts';
 
 const AGENTS = query(
-  `SELECT model, job_id AS jobId FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
+  `SELECT model, job_id FROM json_each(?) AS chosen CROSS JOIN simulation_runs ON job_id = chosen.value
    WHERE json_extract(entry, '$.kind') = 'agent'`,
-  { model: text, jobId: text },
+  [text, text],
 );
 
 /** The runs that were an agent in any of their jobs, whatever their entry is now. */
@@ -15,39 +15,24 @@ export function findAgents(
 ): Set<string> {
   const jobs = new Map(runs.map(({ model, jobIds }) => [model, jobIds]));
   const all = new Set(runs.flatMap(({ jobIds }) => [...jobIds]));
-  const agents = AGENTS.all(reader, [...all]).filter((one) => jobs.get(one.model)?.has(one.jobId));
-  return new Set(agents.map(({ model }) => model));
+  const agents = AGENTS.all(reader, [...all]).filter(([model, job]) => jobs.get(model)?.has(job));
+  return new Set(agents.map(([model]) => model));
 }
 
 const CONFIGURATIONS = query(
-  'SELECT job_id, agent_config FROM jobs WHERE job_id IN (SELECT value FROM json_each(?))',
+  'SELECT job_id, agent_config FROM jobs WHERE job_id IN (SELECT value FROM json_each(?)) ORDER BY rowid',
   [text, text],
 );
 
-/** The terms on which the models of some jobs traded, by job: the agent configuration as stored. */
+/**
+ * The terms on which the models of some jobs traded, by job, the newest last: the agent
+ * configuration as stored.
+ */
 export function storedConfigurations(
   database: Database,
   jobIds: Iterable<string>,
 ): Map<string, string> {
   return new Map(CONFIGURATIONS.all(database, [...jobIds]));
-}
-
-const NEWEST_CONFIGURATION = query(
-  `SELECT agent_config FROM jobs WHERE job_id IN (
-     SELECT job_id FROM trading_sessions WHERE session_id IN (SELECT value FROM json_each(?)))
-   ORDER BY rowid DESC LIMIT 1`,
-  [text],
-);
-
-/**
- * The agent configuration of the newest job that ran one of these model-days; undefined when there
- * are none.
- */
-export function newestConfiguration(
-  database: Database,
-  sessionIds: readonly number[],
-): string | undefined {
-  return NEWEST_CONFIGURATION.get(database, sessionIds)?.[0];
 }
 
 const INITIAL_CASH = query(

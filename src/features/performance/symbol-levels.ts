@@ -1,18 +1,12 @@
 import { exchangesBetween, type StoredExchange } from '#database/exchanges.ts';
 import type { Database } from '#database/database.ts';
-import { type Split, splitsBetween } from '#database/market-queries.ts';
+import { splitsBetween } from '#database/market-queries.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
+import { addDays, type DateSpan } from '#time/calendar.ts';
 import { approximateCashPerShare, sharesPerOld } from '#trading/morning.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
-import {
-  type BenchmarkBar,
-  type CashDividend,
-  type Levels,
-  type ShareExchange,
-  symbolLevels,
-} from './benchmark.ts';
+import { type BenchmarkBar, type Levels, type ShareChange, symbolLevels } from './benchmark.ts';
 import { barsBetween } from './queries.ts';
 
 /** Cash per share comes in 1/1,000,000 dollar. */
@@ -26,56 +20,67 @@ const NEVER = '~';
  */
 export function readSymbolLevels(
   database: Database,
-  first: string,
-  {
-    paysDividends,
-    isMember = false,
-    from,
-    to,
-  }: DateSpan & Record<'paysDividends', boolean> & { isMember?: boolean },
+  symbol: string,
+  { paysDividends, isMember, ...span }: DateSpan & { paysDividends: boolean; isMember?: boolean },
 ): Levels {
+  const { links, exchanges } = followShare(database, symbol, span);
+  const bars = links.flatMap((link) =>
+    link.bars.filter(({ date }) => date >= link.after && date < link.upTo),
+  );
   const prices = latestPrices(database);
-  let [symbol, bars] = [first, barsBetween(database, first, { from, to })];
-  let [after, exchangedOn] = [bars[0]?.date ?? to, NEVER];
-  const chain: BenchmarkBar[] = [];
-  const events = {
-    splits: [] as Split[],
-    dividends: [] as CashDividend[],
-    exchanges: [] as ShareExchange[],
-  };
-  const addUpTo = (upTo: CalendarDate) => {
-    const since = { after, upTo };
-    events.splits.push(...splitsBetween(prices, [symbol], since));
-    for (const dividend of paysDividends ? dividendsBetween(prices, [symbol], since) : [])
-      events.dividends.push({ exDate: dividend.exDate, cash: dollarsOf(dividend) });
-  };
-  const known = exchangesBetween(prices, [symbol], { after, upTo: to });
-  for (const rows of Map.groupBy(known, (row) => `${row.date} ${row.symbol}`).values()) {
-    const [{ date, symbol: old } = { date: '', symbol: '' }] = rows;
-    if (old !== symbol) continue;
-    const remains = rows.every((row) => row.remains === 1);
-    const next = remains ? undefined : rows.find(({ into }) => into !== '');
-    let cash = 0;
-    for (const row of rows)
-      cash +=
-        dollarsOf({ ...row, basis: 'as_paid' }) + (row === next ? 0 : valueBrought(database, row));
-    events.exchanges.push({ date, ratio: remains ? 1 : next ? sharesPerOld(next) : 0, cash });
-    if (remains) continue;
-    if (exchangedOn === NEVER) exchangedOn = date;
-    chain.push(...bars.filter((bar) => bar.date < date));
-    addUpTo(date);
-    [symbol, after] = [next?.into ?? '', date];
-    bars = next
-      ? barsBetween(database, symbol, { from: date, to }).filter((bar) => bar.date >= date)
-      : [{ date, open: 1, close: 1 }]; // cash is a share that is worth a dollar
-  }
-  addUpTo(to);
-  const levels = symbolLevels([...chain, ...bars], events);
+  const paid = paysDividends
+    ? links.flatMap((link) => dividendsBetween(prices, [link.symbol], link))
+    : [];
+  const dividends = paid.map((own) => ({ date: own.exDate, shares: 1, cash: dollarsOf(own) }));
+  const splits = links
+    .flatMap((link) => splitsBetween(prices, [link.symbol], link))
+    .map(({ date, numerator, denominator }) => ({
+      date,
+      shares: numerator / denominator,
+      cash: 0,
+    }));
+  const levels = symbolLevels(bars, [...dividends, ...splits, ...exchanges]);
+  const end = links[0]?.upTo ?? NEVER;
   if (!isMember) return levels;
-  const last = levels.find(({ date }) => date >= exchangedOn)?.date ?? NEVER;
   return levels
-    .filter(({ date }) => date <= last)
-    .map((level) => ({ ...level, isEnd: level.date === last }));
+    .filter((_, place) => (levels[place - 1]?.date ?? '') < end)
+    .map((level) => ({ ...level, isEnd: level.date >= end }));
+}
+
+/**
+ * What becomes of a share: the symbols that it is, each from a date until before another ('': it is
+ * cash, a share that is worth a dollar), and the exchanges between.
+ */
+export function followShare(database: Database, first: string, { from, to }: DateSpan) {
+  const bars: BenchmarkBar[] = barsBetween(database, first, { from, to });
+  let link = { symbol: first, bars, after: bars[0]?.date ?? to, upTo: NEVER };
+  const links = [link];
+  const exchanges: ShareChange[] = [];
+  const rows = exchangesBetween(latestPrices(database), [first], { ...link, upTo: to });
+  for (const [key, own] of Map.groupBy(rows, ({ date, symbol }) => `${date} ${symbol}`)) {
+    const [date = '', symbol] = key.split(' ');
+    if (symbol !== link.symbol) continue;
+    const remains = own.every((row) => row.remains === 1);
+    const next = remains ? undefined : own.find(({ into }) => into !== '');
+    let cash = 0;
+    for (const row of own) {
+      cash += dollarsOf({ ...row, basis: 'as_paid' });
+      if (row !== next) cash += valueBrought(database, row);
+    }
+    exchanges.push({ date, shares: next ? sharesPerOld(next) : Number(remains), cash });
+    if (remains) continue;
+    link.upTo = date;
+    link = {
+      symbol: next?.into ?? '',
+      bars: next
+        ? barsBetween(database, next.into, { from: date, to })
+        : [{ date, open: 1, close: 1 }],
+      after: date,
+      upTo: NEVER,
+    };
+    links.push(link);
+  }
+  return { links, exchanges };
 }
 
 function dollarsOf(paid: Parameters<typeof approximateCashPerShare>[0]): number {

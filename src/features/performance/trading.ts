@@ -1,20 +1,20 @@
-import assert from 'node:assert/strict';
-import { type CalendarDate, countDays } from '#time/calendar.ts';
+import { countDays } from '#time/calendar.ts';
 import { type Money, asMoney, toDollars } from '#money/money.ts';
 import { list } from '#text/sentences.ts';
 import type { Figure } from '../statistics/figure.ts';
 import {
-  buyLot,
+  addLots,
   type CashAction,
   countShares,
   exchangeLots,
+  heldLots,
   type LotBook,
   type RoundTrip,
   sellLots,
   splitLots,
   sumCost,
   sumMoney,
-  tripProfit,
+  sumProfit,
 } from './lots.ts';
 import type { LedgerDay } from './queries.ts';
 
@@ -39,23 +39,27 @@ export type ModelTrading = Trading & { book: LotBook };
  */
 export function measureTrading(
   ledger: readonly LedgerDay[],
-  chosen: ReadonlySet<number>,
+  chosen: Pick<ReadonlySet<number>, 'has'>,
 ): ModelTrading {
   const days = new Map(ledger.map((day) => [day.sessionId, day]));
   const trading = noTrading();
   const isWhole = ledger.every(({ sessionId }) => chosen.has(sessionId));
   let book: LotBook = new Map();
+  let cash = asMoney(0);
   let reached: number | null = null;
   for (const day of ledger) {
     if (!chosen.has(day.sessionId)) continue;
-    const { path, isContinuation } = pathTo(days, day, reached);
-    if (!isContinuation) book = new Map();
-    for (const applied of [...path, day]) {
-      applyDay(
-        { book, trading: applied === day ? trading : noTrading(), isWhole },
-        applied,
-        openingCash(days, applied),
-      );
+    // From the last day applied, or from the start of the ledger, to this one.
+    const path = [day];
+    let first = day;
+    while (first.startedFrom !== null && first.startedFrom !== reached) {
+      first = requireDay(days, first.startedFrom);
+      path.push(first);
+    }
+    if (first.startedFrom === null) [book, cash] = [new Map(), first.initialCash ?? asMoney(0)];
+    for (const applied of path.reverse()) {
+      applyDay({ book, trading: applied === day ? trading : noTrading(), isWhole }, applied, cash);
+      cash = applied.cash;
     }
     reached = day.sessionId;
   }
@@ -65,15 +69,12 @@ export function measureTrading(
 function noTrading() {
   const nothing = asMoney(0);
   return {
-    trades: 0,
     /** Shares times price. */
     bought: nothing,
     sold: nothing,
     /** What orders cost beyond shares times price. */
     commission: nothing,
     roundTrips: [] as RoundTrip[],
-    /** Profit on the cash of splits for fractions of shares, and of exchanges beside shares. */
-    fractionProfit: nothing,
     /** The dividends received, by session; none where there were none. */
     dividends: new Map<number, Money>(),
     /** By symbol, of every action that names one. */
@@ -96,28 +97,6 @@ export function noSymbolTrading() {
   };
 }
 
-/**
- * The days strictly between the last one applied (or the start of the ledger) and the given one, in
- * order.
- */
-function pathTo(days: ReadonlyMap<number, LedgerDay>, day: LedgerDay, reached: number | null) {
-  const path: LedgerDay[] = [];
-  let past = day.startedFrom;
-  while (past !== null && past !== reached) {
-    const previous = requireDay(days, past);
-    path.push(previous);
-    past = previous.startedFrom;
-  }
-  return { path: path.reverse(), isContinuation: past !== null };
-}
-
-function openingCash(
-  days: ReadonlyMap<number, LedgerDay>,
-  { startedFrom, initialCash }: LedgerDay,
-): Money {
-  return startedFrom === null ? (initialCash ?? asMoney(0)) : requireDay(days, startedFrom).cash;
-}
-
 function requireDay(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
   const day = days.get(sessionId);
   if (day === undefined)
@@ -137,34 +116,22 @@ interface Accounts {
  * Applies a day's actions; an opening has none, but lots. The cost or proceeds of a trade are the
  * change in cash, so the profit includes everything that an order is charged beside its price.
  */
-function applyDay(
-  accounts: Accounts,
-  { sessionId, date, actions, lots = [] }: LedgerDay,
-  openingCash: Money,
-): void {
-  const { trading } = accounts;
-  for (const { symbol, date: boughtOn, quantity, cost } of lots)
-    buyLot(accounts.book, symbol, { date: boughtOn, quantity, cost });
+function applyDay(accounts: Accounts, day: LedgerDay, openingCash: Money): void {
+  for (const { symbol, date, quantity, cost } of day.lots ?? [])
+    addLots(accounts.book, symbol, [{ date, quantity, cost }]);
+  const steps: CashAction[] = [];
   let cash = openingCash;
-  const changes = actions.flatMap((action): CashAction[] => {
+  for (const action of day.actions) {
     const { symbol, amount } = action;
     const change = asMoney(action.cash - cash);
     cash = action.cash;
-    return symbol === null || amount === null ? [] : [{ ...action, symbol, amount, change }];
-  });
-  for (const [place, action] of changes.entries()) {
-    const { symbol, actionType, change } = action;
-    const own = symbolTrading(trading, symbol);
-    own.cash = asMoney(own.cash + change);
-    if (actionType === 'dividend') {
-      own.dividends = asMoney(own.dividends + change);
-      trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
-    } else if (actionType === 'exchange') {
-      const next = changes.findIndex((one, at) => at > place && one.actionType !== 'received');
-      const received = changes.slice(place + 1, next < 0 ? undefined : next);
-      applyExchange(accounts, action, { date, received });
-    } else if (actionType !== 'received') applyAction(accounts, action, { date, own });
+    if (symbol === null || amount === null) continue;
+    const step = { ...action, symbol, amount, change, received: [] };
+    add(symbolTrading(accounts.trading, symbol), 'cash', change);
+    if (action.actionType === 'received') steps.at(-1)?.received.push(step);
+    else steps.push(step);
   }
+  for (const step of steps) applyStep(accounts, step, day);
 }
 
 function symbolTrading({ symbols }: Trading, symbol: string): SymbolTrading {
@@ -173,67 +140,56 @@ function symbolTrading({ symbols }: Trading, symbol: string): SymbolTrading {
   return own;
 }
 
+function add<Name extends string>(sums: Record<Name, Money>, name: Name, amount: number): void {
+  sums[name] = asMoney(sums[name] + amount);
+}
+
 /**
  * Between the profits of two symbols, what an exchange took from one and brought of the other
  * counts at its cost, so that each is still realised, unrealised and dividends; in a part of a
  * chain, which begins with a value, at its value that morning.
  */
-function applyExchange(
+function applyStep(
   { book, trading, isWhole }: Accounts,
-  exchange: CashAction,
-  when: { date: CalendarDate; received: readonly CashAction[] },
+  step: CashAction,
+  { sessionId, date }: LedgerDay,
 ): void {
-  const { trips, parts } = exchangeLots(book, exchange, when);
-  const old = symbolTrading(trading, exchange.symbol);
-  trading.roundTrips.push(...trips);
-  old.realised = sumMoney([old.realised, ...trips.map(tripProfit)]);
-  for (const { symbol, cost, value, profit } of parts) {
-    const own = symbolTrading(trading, symbol);
-    const moved = isWhole ? cost : value;
-    old.cash = asMoney(old.cash + moved);
-    own.cash = asMoney(own.cash - moved);
-    own.realised = asMoney(own.realised + profit);
-    trading.fractionProfit = asMoney(trading.fractionProfit + profit);
-  }
-}
-
-function applyAction(
-  { book, trading }: Accounts,
-  { actionType, symbol, amount, price, change }: CashAction,
-  { date, own }: { date: CalendarDate; own: SymbolTrading },
-): void {
-  if (actionType === 'split') {
-    const profit = splitLots(book, symbol, { date, added: amount, cash: change, price });
-    trading.fractionProfit = asMoney(trading.fractionProfit + profit);
-    own.realised = asMoney(own.realised + profit);
-    return;
-  }
-  const side = actionType === 'buy' ? 'buy' : 'sell';
-  const traded = asMoney(amount * (price ?? 0));
-  trading.trades += 1;
-  own.trades += 1;
-  trading.commission = asMoney(trading.commission + orderCommission({ side, traded, change }));
-  if (side === 'buy') {
-    trading.bought = asMoney(trading.bought + traded);
-    buyLot(book, symbol, { date, quantity: amount, cost: asMoney(-change) });
-  } else {
-    trading.sold = asMoney(trading.sold + traded);
-    const trips = sellLots(book, symbol, { date, quantity: amount, proceeds: change });
+  const { actionType, symbol, amount, price, change, received } = step;
+  const own = symbolTrading(trading, symbol);
+  if (actionType === 'dividend') {
+    add(own, 'dividends', change);
+    trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
+  } else if (actionType === 'split') add(own, 'realised', splitLots(book, step, date));
+  else if (actionType === 'buy')
+    addLots(book, symbol, [{ date, quantity: amount, cost: asMoney(-change) }]);
+  else if (received.length === 0) {
+    // A sale; shares that an exchange turns into only cash are sold too.
+    const trips = sellLots(heldLots(book, symbol), {
+      symbol,
+      date,
+      quantity: amount,
+      proceeds: change,
+    });
     trading.roundTrips.push(...trips);
-    own.realised = sumMoney([own.realised, ...trips.map(tripProfit)]);
+    add(own, 'realised', sumProfit(trips));
+  } else {
+    for (const part of exchangeLots(book, step, date)) {
+      const other = symbolTrading(trading, part.symbol);
+      const moved = isWhole ? part.cost : part.value;
+      add(own, 'cash', moved);
+      add(other, 'cash', -moved);
+      add(other, 'realised', part.profit);
+    }
   }
+  if (actionType !== 'buy' && actionType !== 'sell') return;
+  const traded = asMoney(amount * (price ?? 0));
+  own.trades += 1;
+  add(trading, actionType === 'buy' ? 'bought' : 'sold', traded);
+  add(trading, 'commission', orderCommission(actionType, traded, change));
 }
 
 /** What an order cost beside shares times price, by the change in cash. */
-export function orderCommission({
-  side,
-  traded,
-  change,
-}: {
-  side: 'buy' | 'sell';
-  traded: Money;
-  change: Money;
-}): Money {
+export function orderCommission(side: 'buy' | 'sell', traded: Money, change: Money): Money {
   return asMoney(side === 'buy' ? -change - traded : traded - change);
 }
 
@@ -254,9 +210,9 @@ export function unrealisedProfit(positions: readonly OpenPosition[]): Figure {
 export function openPositions(book: LotBook, markOf: (symbol: string) => Money | null) {
   return [...book]
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([symbol, lots]) => {
+    .flatMap(([symbol, lots]) => {
       const [oldest] = lots;
-      assert(oldest !== undefined, 'a book holds no symbol without lots');
+      if (oldest === undefined) return [];
       const [quantity, cost] = [countShares(lots), sumCost(lots)];
       const mark = markOf(symbol);
       const value = mark === null ? null : asMoney(quantity * mark);

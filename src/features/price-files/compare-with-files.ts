@@ -15,23 +15,20 @@ export async function compareWithFiles(
   names: readonly string[],
   as: Meaning | undefined,
 ): Promise<boolean> {
-  const { bars, splits, dividends, exchanges, differences } = await comparePrices(
-    path,
-    async (yours) => {
-      const untold = new Set<string>();
-      for (const name of names) {
-        const compare = (watched: ImportOptions) => importFile(yours, name, { ...watched, as });
-        const summary = await withProgress(name, compare, 'compare');
-        const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
-        process.stdout.write(`${lines.join('\n')}\n`);
-        if (summary.taken?.by === 'default')
-          for (const symbol of summary.symbols) untold.add(symbol);
-      }
-      return untold;
-    },
-  );
-  const others = exchanges > 0 ? ` and ${plural(exchanges, 'exchange')}` : '';
-  const what = `${plural(bars, 'bar')}, ${plural(splits, 'split')} and ${plural(dividends, 'dividend')}${others}`;
+  const { counts, differences } = await comparePrices(path, async (yours) => {
+    const untold = new Set<string>();
+    for (const name of names) {
+      const compare = (watched: ImportOptions) => importFile(yours, name, { ...watched, as });
+      const summary = await withProgress(name, compare, 'compare');
+      const lines = [`${forTerminal(name)}: ${summary.format}`, ...describeRefused(summary)];
+      process.stdout.write(`${lines.join('\n')}\n`);
+      if (summary.taken?.by === 'default') for (const symbol of summary.symbols) untold.add(symbol);
+    }
+    return untold;
+  });
+  const { open: bars, split, dividend, exchange } = counts;
+  const others = exchange > 0 ? ` and ${plural(exchange, 'exchange')}` : '';
+  const what = `${plural(bars, 'bar')}, ${plural(split, 'split')} and ${plural(dividend, 'dividend')}${others}`;
   const result =
     differences.length === 0 ? 'all as in' : `${plural(differences.length, 'difference')} from`;
   const own = `${result} ${plural(names.length, 'file')} of your own`;

@@ -1,4 +1,5 @@
 import { invalidFile } from '#domain/service-error.ts';
+import { compact } from '#text/sentences.ts';
 import { type Field, refuse, type Row, type Table } from '#prices/row.ts';
 import {
   readCells,
@@ -12,8 +13,8 @@ import {
 } from './lines.ts';
 
 /**
- * CSV with a header and columns in any order. The columns decide what it is: prices, dividends or
- * splits, in any combination. Some formats tell what their prices are; no header's capitals do.
+ * CSV with a header and columns in any order. The columns decide what it is: exchanges; or prices,
+ * dividends or splits, in any combination. Some formats tell what their prices are; no header's capitals do.
  */
 
 /** What a column may be: a factor is the new shares for one old one. */
@@ -52,15 +53,23 @@ const NAMES: Record<ColumnField, readonly string[]> = {
   numerator: ['numerator', 'splitto'],
   denominator: ['denominator', 'splitfrom'],
   confirmed: [],
+  into: [],
+  remains: [],
 };
 /** Beside prices, an amount is the turnover. */
-export const NAMES_WITHOUT_PRICES: typeof NAMES = {
+const NAMES_WITHOUT_PRICES: typeof NAMES = {
   ...NAMES,
   date: [...EX_DATES, 'executiondate', 'effectivedate', 'date'],
   dividend: ['amount', ...DIVIDENDS],
   currency: ['currency'],
   confirmed: ['confirmed'],
   factor: [],
+};
+const NAMES_OF_EXCHANGES: typeof NAMES = {
+  ...NAMES_WITHOUT_PRICES,
+  dividend: ['cash', 'cashpershare'],
+  into: ['into'],
+  remains: ['remains'],
 };
 /** Other columns of known formats: none of them is the symbol. */
 const OTHER_NAMES = [
@@ -98,17 +107,18 @@ type Layout = ReturnType<typeof readLayout>;
 
 /**
  * Reads a CSV file. Throws a `ServiceError` when its first line is not a header of daily prices, of
- * dividends or of splits.
+ * dividends, of splits or of exchanges.
  */
 export function readCsv(lines: Lines, path: string): Table {
   const header = takeHeader(lines);
   const layout = readLayout(header, lines, path);
-  const { format, source, hasPrices, columns } = layout;
+  const { format, source, hasPrices, hasExchanges, columns } = layout;
   const mayHideSymbol = hasPrices && columns.symbol === -1 && hasUnknownColumns(header);
   return {
     format,
     source,
     hasPrices,
+    hasExchanges,
     header: { columns: columnText(header), mayHideSymbol },
     rows: parseRows(lines, layout),
   };
@@ -133,8 +143,8 @@ function readLayout(header: Header, { first }: Lines, path: string) {
     columns,
     /** The position of the column `source`; -1 where the file has no such column. */
     sourceColumn,
-    /** Whether it has dividends or splits. */
-    hasActions: hasDividends(columns) || hasSplits(columns) || columns.factor !== -1,
+    /** Whether it has dividends, splits or exchanges. */
+    hasActions: !hasPrices || hasDividends(columns) || hasSplits(columns) || columns.factor !== -1,
     width: names.length,
     /** For files without a symbol column. */
     symbol: symbolFromName(path),
@@ -145,36 +155,36 @@ function readLayout(header: Header, { first }: Lines, path: string) {
 
 /**
  * Finds the columns by their names. Throws a `ServiceError` where two columns have one name, or
- * where they are neither those of prices nor of dividends or splits.
+ * where they are neither those of prices nor of dividends, splits or exchanges.
  */
 function findColumns(header: Header): Columns {
-  const ofPrices = findPositions(header, NAMES);
-  const missing = (['date', 'open', 'close'] as const).filter((field) => ofPrices[field] === -1);
-  if (missing.length === 0) return ofPrices;
+  const isOfExchanges = ['into', 'remains'].some((name) => header.names.includes(name));
+  const columns = findPositions(header, isOfExchanges ? NAMES_OF_EXCHANGES : NAMES);
+  const needed: ColumnField[] = isOfExchanges ? ['symbol', 'date'] : ['date', 'open', 'close'];
+  const missing = needed.filter((field) => columns[field] === -1);
+  if (missing.length === 0) return columns;
   const others = findPositions(header, NAMES_WITHOUT_PRICES);
-  const hasNoPrices = ofPrices.open === -1 && ofPrices.close === -1 && others.date !== -1;
-  if (hasNoPrices && (hasSplits(others) || (hasDividends(others) && hasExDate(header))))
-    return others;
-  throw invalidFile(
-    `it is not JSON, and as CSV of prices its header lacks ${missing.join(', ')} (dividends need` +
-      ' ex_date and amount, splits date, numerator and denominator, exchanges into or remains);' +
-      ` its columns are ${columnText(header)}`,
-  );
+  const hasNoPrices = columns.open === -1 && columns.close === -1 && others.date !== -1;
+  const hasActions = hasSplits(others) || (hasDividends(others) && hasExDate(header));
+  if (hasNoPrices && hasActions && !isOfExchanges) return others;
+  const lacks = `its header lacks ${missing.join(', ')}`;
+  const why = isOfExchanges
+    ? `as CSV of exchanges ${lacks}`
+    : `it is not JSON, and as CSV of prices ${lacks} (dividends need ex_date and amount,` +
+      ' splits date, numerator and denominator, exchanges into or remains)';
+  throw invalidFile(`${why}; its columns are ${columnText(header)}`);
 }
 
 /** The position of each field by the names that it may have; throws where two columns have one. */
-export function findPositions<Name extends string>(
-  { names }: Header,
-  wanted: Record<Name, readonly string[]>,
-): Record<Name, number> {
-  const entries = Object.entries<readonly string[]>(wanted).map(([field, candidates]) => {
+function findPositions({ names }: Header, wanted: typeof NAMES): Columns {
+  const entries = Object.entries(wanted).map(([field, candidates]) => {
     const name = candidates.find((candidate) => names.includes(candidate));
     const position = name === undefined ? -1 : names.indexOf(name);
     if (name !== undefined && names.lastIndexOf(name) !== position)
       throw invalidFile(`its header has two columns for ${field}`);
     return [field, position];
   });
-  return Object.fromEntries(entries);
+  return Object.fromEntries(entries) as Columns;
 }
 
 const hasSplits = ({ numerator, denominator }: Columns) => numerator !== -1 && denominator !== -1;
@@ -188,7 +198,7 @@ function hasUnknownColumns({ names }: Header): boolean {
 }
 
 /** The columns as the file spells them. */
-export function columnText({ line, separator }: Header): string {
+function columnText({ line, separator }: Header): string {
   const names = splitRow(line, separator)
     .map((name) => name.trim())
     .join(', ');
@@ -199,14 +209,14 @@ function isDisguised(source: string | undefined): boolean {
   return source?.trim() === DISGUISE;
 }
 
-type CsvFormat = Pick<Table, 'format' | 'source'>;
+type CsvFormat = Pick<Table, 'format' | 'source' | 'hasExchanges'>;
 
 function actionsFormat(columns: Columns): CsvFormat {
-  const what = [
-    ...(hasDividends(columns) ? ['dividends'] : []),
-    ...(hasSplits(columns) ? ['splits'] : []),
-  ];
-  return { format: `CSV of ${what.join(' and ')}`, source: 'csv' };
+  const hasExchanges = columns.into !== -1 || columns.remains !== -1;
+  const what = hasExchanges
+    ? ['exchanges']
+    : compact([hasDividends(columns) && 'dividends', hasSplits(columns) && 'splits']);
+  return { format: `CSV of ${what.join(' and ')}`, source: 'csv', hasExchanges };
 }
 
 /** The formats whose prices mean one thing, by columns that no other has. */
@@ -282,8 +292,9 @@ function parseActions(cells: readonly string[], columns: Columns): Row {
   const factor = cells[columns.factor]?.trim();
   if (factor === undefined) {
     const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
-    const confirmed = cells[columns.confirmed];
-    return { dividend, currency, numerator, denominator, confirmed };
+    const [confirmed, into] = [cells[columns.confirmed], cells[columns.into]];
+    const remains = cells[columns.remains];
+    return { dividend, currency, numerator, denominator, confirmed, into, remains };
   }
   // yfinance writes 0 on days without a split, others 1.
   const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;

@@ -1,238 +1,96 @@
-import type { CommandDatabase, Database } from '#database/database.ts';
+import type { CommandDatabase, Reader } from '#database/database.ts';
 import { type Exchange, exchangesOn, storeExchanges } from '#database/exchanges.ts';
-import { invalidFile } from '#domain/service-error.ts';
-import { parseFraction } from '#money/money.ts';
-import { MAX_CASH, parseRatio } from '#prices/amounts.ts';
-import {
-  checkDay,
-  type Defect,
-  isAbsent,
-  MAX_DAYS_AHEAD,
-  readSymbol,
-  refuse,
-  withoutDollarSign,
-} from '#prices/row.ts';
-import { addDays, type CalendarDate, utcDate } from '#time/calendar.ts';
-import { columnText, findPositions, NAMES_WITHOUT_PRICES } from './csv.ts';
-import { dashedDate, type Lines, readCells, readHeader, takeHeader } from './lines.ts';
-import { createProgress, type ImportOptions, writeInTurns } from './store-staged.ts';
+import { latestPrices } from '#database/price-writes.ts';
+import { type Dividend, dividendsBetween } from '#database/splits-and-dividends.ts';
+import { checkExchange, type Defect, type Table } from '#prices/row.ts';
+import { addDays } from '#time/calendar.ts';
+import { createProgress, type Refuse, type RowOptions, writeInTurns } from './store-staged.ts';
 
-/** Files of exchanges: what becomes of a share on the morning of a date. */
+/** The rows of a file of exchanges: what becomes of a share on the morning of a date. */
 
-const { symbol, date, numerator, denominator } = NAMES_WITHOUT_PRICES;
-const NAMES = {
-  ...{ symbol, date, numerator, denominator },
-  cash: ['cash', 'cashpershare'],
-  into: ['into'],
-  remains: ['remains'],
-};
-type Name = keyof typeof NAMES;
-
-/** A row that was checked; one into the symbol itself says that there was no exchange. */
-interface ExchangeRow extends Exchange {
-  line: number;
-}
-type RefuseRow = (line: number, defect: Defect) => void;
-
-/** Whether the header is one of exchanges, which may have the columns of splits too. */
-export function namesExchanges({ first }: Lines): boolean {
-  const { names } = readHeader(first.lines[0] ?? '');
-  return names.includes('into') || names.includes('remains');
-}
-
-/** Imports the rows after the header, date by date. */
-export async function importExchanges(
-  database: CommandDatabase,
-  lines: Lines,
-  { refuse: report, clock, time }: ImportOptions & { refuse: RefuseRow },
-) {
-  const days = refuseContradictions(await readRows(lines, utcDate(clock()), report), report);
-  const byDate = Map.groupBy(days, (row) => row.date);
-  const stored: Exchange[] = [];
-  let changed = 0;
-  function* storeDates(): Generator<null> {
-    for (const rows of byDate.values()) {
-      const kept = refuseCircles(database, refuseBesideStored(database, rows, report), report);
-      changed += storeRows(database, kept);
-      stored.push(...kept);
-      yield null;
-    }
-  }
-  await writeInTurns(database, storeDates(), time);
-  const symbols = [...new Set(stored.map((row) => row.symbol))].sort();
-  const spans = stored.map((row) => ({ from: row.date, to: row.date }));
-  const none = stored.filter(isNone).length;
-  const exchanges = { stored: stored.length - none, none };
-  return { ...createProgress(symbols, spans), changed, exchanges };
-}
+/** One into the symbol itself says that there was none. */
+type ExchangeRow = Exchange & { line: number };
+/** The rows of a file by symbol and date. */
+type Days = Map<string, ExchangeRow[]>;
 
 const isNone = ({ symbol, into }: Exchange) => symbol === into;
 
-function storeRows(database: Database, rows: readonly Exchange[]): number {
-  const exchanges = rows.filter((row) => !isNone(row));
-  return storeExchanges(database, { exchanges, none: rows.filter(isNone) }, 'csv');
-}
-
-async function readRows(
-  lines: Lines,
-  today: CalendarDate,
-  report: RefuseRow,
-): Promise<ExchangeRow[]> {
-  const header = takeHeader(lines);
-  const columns = findPositions(header, NAMES);
-  const missing = (['symbol', 'date'] as const).filter((name) => columns[name] === -1);
-  if (missing.length > 0)
-    throw invalidFile(
-      `as CSV of exchanges its header lacks ${missing.join(', ')}; its columns are ${columnText(header)}`,
-    );
-  const width = header.names.length;
-  const found: ExchangeRow[] = [];
-  for await (const batch of lines.batches)
-    for (const { cells, line, text } of readCells(batch, header.separator)) {
-      const cellOf = (name: Name) => {
-        const cell = cells[columns[name]]?.trim() ?? '';
-        return isAbsent(cell) ? '' : cell;
-      };
-      const row =
-        cells.length === width ? readRow(cellOf, today) : refuse(`not ${width} columns`, text);
-      if ('defect' in row) report(line, row.defect);
-      else found.push({ ...row, line });
+/** Imports the rows, symbol by symbol and date by date. One that is there twice counts once. */
+export async function importExchanges(
+  database: CommandDatabase,
+  table: Table,
+  { refuse, today, time }: RowOptions,
+) {
+  const different = new Map<string, ExchangeRow>();
+  for await (const rows of table.rows)
+    for (const row of rows) {
+      const { line = 1 } = row;
+      const exchange = checkExchange(row, today);
+      if ('defect' in exchange) refuse(line, exchange.defect);
+      else different.set(JSON.stringify(exchange), { ...exchange, line });
     }
-  return found;
-}
-
-function readRow(
-  cellOf: (name: Name) => string,
-  today: CalendarDate,
-): Exchange | { defect: Defect } {
-  const day = checkDay({ symbol: cellOf('symbol'), date: dashedDate(cellOf('date')) });
-  if (day.defect !== undefined) return day;
-  const { symbol, date } = day.bar;
-  if (date > addDays(today, MAX_DAYS_AHEAD)) return refuse('a date more than a year ahead', date);
-  const word = cellOf('remains');
-  const remains = /^(yes|y|true|1)$/i.test(word) ? 1 : 0;
-  if (remains === 0 && !/^(|no|n|false|0)$/i.test(word))
-    return refuse('remains is neither yes nor no', word);
-  const cash = readCash(cellOf('cash'));
-  if (typeof cash === 'object') return cash;
-  const shares = readShares(cellOf);
-  if ('defect' in shares) return shares;
-  const { into } = shares;
-  if (into === '' && cellOf('cash') === '')
-    return refuse('incomplete: neither cash nor into; a worthless end says cash 0', symbol);
-  if (into === '' && remains === 1)
-    return refuse(
-      'cash beside shares that remain is a dividend: import it with ex_date and amount',
-      cellOf('cash'),
-    );
-  const isPlain = shares.numerator === shares.denominator && cash === 0 && remains === 0;
-  if (into === symbol && !isPlain)
-    return refuse(
-      'an exchange into the symbol itself; 1:1 without cash says that there was none',
-      symbol,
-    );
-  return { symbol, date, cash, ...shares, remains };
-}
-
-const MILLIONTHS = 1_000_000n;
-
-/** Cash per old share in 1/1,000,000 dollar, exactly. */
-function readCash(text: string): number | { defect: Defect } {
-  if (text === '') return 0;
-  const dollars = parseFraction(withoutDollarSign(text));
-  const units = dollars && (dollars.over * MILLIONTHS) / dollars.under;
-  if (dollars === null || units === null || units > BigInt(MAX_CASH))
-    return refuse('cash is not a plausible number', text);
-  return units * dollars.under === dollars.over * MILLIONTHS
-    ? Number(units)
-    : refuse('cash has more than six decimals', text);
-}
-
-/** A number above 0 without a sign or an exponent. */
-const PLAIN = /^(?=.*[1-9])\d+(\.\d+)?$/;
-
-type Shares = Pick<Exchange, 'into' | 'numerator' | 'denominator'>;
-
-function readShares(cellOf: (name: Name) => string): Shares | { defect: Defect } {
-  const [name, over, under] = [cellOf('into'), cellOf('numerator'), cellOf('denominator')];
-  const ratio = `${over}:${under}`;
-  if (name === '')
-    return over + under === ''
-      ? { into: '', numerator: null, denominator: null }
-      : refuse('numerator or denominator without into', ratio);
-  const into = readSymbol(name);
-  if (into === null) return refuse('into is not a ticker symbol', name);
-  if (over === '' || under === '') return refuse('into without numerator and denominator', ratio);
-  const isEven = PLAIN.test(over) && PLAIN.test(under) && Number(over) === Number(under);
-  const parsed = isEven ? { numerator: 1, denominator: 1 } : parseRatio(over, under);
-  return parsed === null ? refuse('not a plausible ratio', ratio) : { into, ...parsed };
-}
-
-/** Returns each row once, without those of a symbol and a date that contradict each other. */
-function refuseContradictions(rows: readonly ExchangeRow[], report: RefuseRow): ExchangeRow[] {
-  const days = Map.groupBy(rows, ({ symbol, date }) => `${symbol} ${date}`);
-  return [...days].flatMap(([day, all]) => {
-    const own = new Map(all.map((row) => [JSON.stringify({ ...row, line: 0 }), row])).values();
-    const different = [...own];
-    const intos = new Set(different.map(({ into }) => into));
-    const agree =
-      intos.size === different.length &&
-      new Set(different.map(({ remains }) => remains)).size === 1 &&
-      (different.length === 1 || !different.some(isNone));
-    if (agree) return different;
-    const reason =
-      'rows of one symbol and date contradict each other: in what into brings, or whether it remains';
-    const value = `${day} on lines ${all.map(({ line }) => line).join(' and ')}`;
-    for (const { line } of all) report(line, { reason, value });
-    return [];
+  const days = Map.groupBy(different.values(), ({ symbol, date }) => `${symbol} ${date}`);
+  refuseContradictions(days, refuse);
+  const stored: Exchange[] = [];
+  const paidTwice: Dividend[] = [];
+  let changed = 0;
+  const work = days.values().map((rows) => {
+    const kept = rows.filter((row) => {
+      const defect = findDefect(database, row, days);
+      if (defect !== null) refuse(row.line, defect);
+      return defect === null;
+    });
+    changed += storeExchanges(database, kept, 'csv');
+    stored.push(...kept);
+    const [first] = kept;
+    if (first === undefined || isNone(first)) return;
+    const morning = { after: addDays(first.date, -1), upTo: first.date };
+    paidTwice.push(...dividendsBetween(latestPrices(database), [first.symbol], morning));
   });
+  await writeInTurns(database, work, time);
+  const spans = stored.map(({ symbol, date }) => ({ symbol, firstDate: date, lastDate: date }));
+  const none = stored.filter(isNone).length;
+  const exchanges = { stored: stored.length - none, none };
+  const progress = { ...createProgress(spans), changed, exchanges, paidTwice };
+  return { ...progress, taken: null, contradicted: [] };
 }
 
-/**
- * Returns the rows of a date that are no second end of a share: beside another that is stored, only
- * spin-offs can be.
- */
-function refuseBesideStored(
-  database: Database,
-  rows: readonly ExchangeRow[],
-  report: RefuseRow,
-): ExchangeRow[] {
-  const [{ date } = { date: '' }] = rows;
-  const stored = exchangesOn(database, date);
-  const kept = stored.filter((old) => !rows.some((row) => isReplaced(old, row)));
-  return rows.filter((row) => {
-    const old = kept.find(({ symbol }) => symbol === row.symbol);
-    if (old === undefined || (old.remains === 1 && row.remains === 1)) return true;
-    if (stored.some((own) => isReplaced(own, row))) return true;
+/** Removes the days whose rows contradict each other, before others are compared with them. */
+function refuseContradictions(days: Days, refuse: Refuse): void {
+  const reason =
+    'rows of one symbol and date contradict each other: in what into brings, or whether it remains';
+  for (const [day, rows] of days) {
+    const intos = new Set(rows.map(({ into }) => into));
+    const ways = new Set(rows.map(({ remains }) => remains));
+    const agree = intos.size === rows.length && ways.size === 1 && !rows.some(isNone);
+    if (rows.length === 1 || agree) continue;
+    const value = `${day} on lines ${rows.map(({ line }) => line).join(' and ')}`;
+    for (const { line } of rows) refuse(line, { reason, value });
+    days.delete(day);
+  }
+}
+
+/** Why a row cannot be beside the others of its date in the file and what is stored, or null. */
+function findDefect(reader: Reader, row: ExchangeRow, days: Days): Defect | null {
+  const { symbol, date, into, remains } = row;
+  const rowsOf = (own: string) => days.get(`${own} ${date}`) ?? [];
+  const storedOf = (own: string) => exchangesOn(reader, own, date);
+  const keptOf = (own: string) =>
+    storedOf(own).filter(
+      (old) => !rowsOf(own).some((next) => isNone(next) || next.into === old.into),
+    );
+  const [other] = keptOf(symbol);
+  const isSecondEnd = other !== undefined && !(other.remains && remains);
+  if (isSecondEnd && storedOf(symbol).every((old) => old.into !== into)) {
     const reason =
       'another exchange of this symbol and date is stored, which a file with both keeps and a file with ' +
-      `${row.symbol},${date},,${row.symbol},1,1, takes back`;
-    report(row.line, { reason, value: `${date} ${row.symbol} into ${old.into || 'cash'}` });
-    return false;
-  });
+      `${symbol},${date},,${symbol},1,1, takes back`;
+    return { reason, value: `${date} ${symbol} into ${other.into || 'cash'}` };
+  }
+  // What follows from the row, from one share to the next.
+  const reached = new Set(isNone(row) ? [] : [into]);
+  for (const own of reached)
+    for (const next of [...keptOf(own), ...rowsOf(own)]) reached.add(next.into);
+  const value = `${date} ${symbol} into ${[...reached].filter(Boolean).join(', ')}`;
+  return reached.has(symbol) ? { reason: 'a circle of exchanges on one date', value } : null;
 }
-
-/** Returns the rows of a date that are in no circle, also with what is stored beside them. */
-function refuseCircles(
-  database: Database,
-  rows: readonly ExchangeRow[],
-  report: RefuseRow,
-): ExchangeRow[] {
-  const [{ date } = { date: '' }] = rows;
-  const kept = exchangesOn(database, date).filter(
-    (old) => !rows.some((row) => isReplaced(old, row)),
-  );
-  const next = Map.groupBy([...kept, ...rows], ({ symbol }) => symbol);
-  return rows.filter((row) => {
-    // What follows from the row, from one share to the next.
-    const reached = new Set(isNone(row) ? [] : [row.into]);
-    for (const symbol of reached) for (const { into } of next.get(symbol) ?? []) reached.add(into);
-    if (!reached.has(row.symbol)) return true;
-    const value = `${date} ${row.symbol} into ${[...reached].filter(Boolean).join(', ')}`;
-    report(row.line, { reason: 'a circle of exchanges on one date', value });
-    return false;
-  });
-}
-
-const isReplaced = (old: Exchange, row: Exchange) =>
-  old.symbol === row.symbol && (isNone(row) || old.into === row.into);

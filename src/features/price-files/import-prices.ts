@@ -3,7 +3,9 @@ import { setFlagsFromString } from 'node:v8';
 import { meanings } from '#database/schema/price-conditions.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
-import { largeDividends, type Suspicion } from '#prices/suspected.ts';
+import type { Dividend } from '#database/splits-and-dividends.ts';
+import type { Suspicion } from '#database/suspicion-queries.ts';
+import { largeDividends } from '#prices/suspected.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
@@ -39,9 +41,8 @@ export async function importPrices(
     const summary = await withProgress(path, (watched) =>
       importFile(database, path, { ...watched, as: declared }),
     );
-    const dividends = largeDividends(database, summary.symbols, undefined, before);
-    const large = largeDividendWarnings(dividends);
-    process.stdout.write(describeImport(path, summary) + large.join(''));
+    const large = largeDividends(database, summary.symbols, { from: '', to: '~' }, before);
+    process.stdout.write(describeImport(path, summary) + largeDividendWarnings(large).join(''));
     return summary.symbols.length > 0;
   });
 }
@@ -122,9 +123,9 @@ function largeDividendWarnings(dividends: readonly Suspicion[]): string[] {
       ` on ${last}; if it is wrong, import its row again with the right amount, or 0;` +
       ` if it is right, with yes in a column confirmed\n`,
   );
-  const others = large.length - MAX_NAMED_DIVIDENDS;
-  const more = others > 0 ? [`  and ${plural(others, 'more such dividend')}\n`] : [];
-  return [...large.slice(0, MAX_NAMED_DIVIDENDS), ...more];
+  const others = large.splice(MAX_NAMED_DIVIDENDS).length;
+  if (others > 0) large.push(`  and ${plural(others, 'more such dividend')}\n`);
+  return large;
 }
 
 /** What was imported, as lines for the terminal. */
@@ -155,13 +156,12 @@ function describeRows(summary: ImportSummary): string[] {
 function describeActions(summary: ImportSummary): string[] {
   const { symbols, firstDate, lastDate, dividends, changed, incomplete, unknown } = summary;
   const { splits, noSplits, exchanges } = summary;
-  const ofThem = `(${formatNumber(changed)} new, changed or removed)`;
+  const counted = exchanges
+    ? plural(exchanges.stored, 'exchange')
+    : (dividends > 0 || splits === 0) && plural(dividends, 'dividend');
   const what = compact([
-    exchanges !== null && `${plural(exchanges.stored, 'exchange')} ${ofThem}`,
-    exchanges !== null &&
-      exchanges.none > 0 &&
-      `${plural(exchanges.none, 'line')} into itself (no exchange)`,
-    (dividends > 0 || (splits === 0 && !exchanges)) && `${plural(dividends, 'dividend')} ${ofThem}`,
+    counted && `${counted} (${formatNumber(changed)} new, changed or removed)`,
+    !!exchanges?.none && `${plural(exchanges.none, 'line')} into itself (no exchange)`,
     splits > 0 && plural(splits - noSplits, 'split'),
     noSplits > 0 && `${plural(noSplits, 'line')} 1:1 (no split)`,
   ]);
@@ -173,7 +173,15 @@ function describeActions(summary: ImportSummary): string[] {
     unknown.length > 0 &&
       `  dividends are unknown on ${plural(unknown.length, 'ex-date')} whose rows were refused:` +
         ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
+    ...summary.paidTwice.map(paidTwiceWarning),
   ]);
+}
+
+function paidTwiceWarning({ symbol, exDate, cash }: Dividend): string {
+  return (
+    `  warning: ${symbol} has a dividend of ${cash / 1_000_000} per share on ${exDate} too; if it is this exchange, it counts` +
+    ` twice: import a dividends.csv with the header symbol,ex_date,amount and the line ${symbol},${exDate},0`
+  );
 }
 
 function describePrices(summary: ImportSummary): string[] {

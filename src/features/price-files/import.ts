@@ -1,4 +1,4 @@
-import { utcDate, type CalendarDate } from '#time/calendar.ts';
+import { utcDate } from '#time/calendar.ts';
 import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { CommandDatabase, Database } from '#database/database.ts';
 import { contradictedSplits } from '#database/splits-and-dividends.ts';
@@ -7,21 +7,25 @@ import { type StagedRow, checkRow, parseDay, type Defect, type Table } from '#pr
 import { MAX_CASH } from '#prices/amounts.ts';
 import { invalidFile } from '#domain/service-error.ts';
 import { interpretPrices, findNights, findDefect, type Interpretation } from './meaning.ts';
-import { type Ambiguities, type ImportOptions, storeStaged } from './store-staged.ts';
+import {
+  type Ambiguities,
+  type ImportOptions,
+  type Refuse,
+  type RowOptions,
+  storeStaged,
+} from './store-staged.ts';
 import { readHead, readLines } from './lines.ts';
 import { readCsv } from './csv.ts';
-import { importExchanges, namesExchanges } from './exchanges-file.ts';
+import { importExchanges } from './exchanges-file.ts';
 import { readJson } from './json.ts';
 import { toLongRows } from './wide.ts';
 
 /**
- * Imports the rows of a file of prices, dividends, splits or exchanges: reads all of them, refuses those that
- * contradict each other, and stores the others.
+ * Imports the rows of a file of prices, dividends, splits or exchanges: reads all of them, refuses
+ * those that contradict each other, and stores the others.
  */
 
 export type ImportSummary = Awaited<ReturnType<typeof importFile>>;
-
-type Refuse = (line: number, defect: Defect, rows?: number) => void;
 
 /** What reports refused rows and counts them by reason. */
 export function refusalCounter({ onRefused }: ImportOptions) {
@@ -37,7 +41,7 @@ export function refusalCounter({ onRefused }: ImportOptions) {
 async function stageRows(
   { hasPrices, rows: batches }: Table,
   staging: Staging,
-  { refuse, today }: { refuse: Refuse; today: CalendarDate },
+  { refuse, today }: RowOptions,
 ): Promise<Ambiguities> {
   const doubts: Ambiguities = { all: false, symbols: new Set(), dates: new Map() };
   const days = new Map<string, StagedRow>();
@@ -136,55 +140,53 @@ function refuseSymbols(
 }
 
 /**
- * Imports the daily bars, the dividends, the splits or the exchanges of one file in short transactions. Bad rows
- * are reported and skipped; a file in no known format, or a compressed one that is torn, throws a
- * `ServiceError` and changes nothing. Afterwards, every symbol is covered from its first to its
- * last complete bar, or ex-date.
+ * Imports the daily bars, the dividends, the splits or the exchanges of one file in short
+ * transactions. Bad rows are reported and skipped; a file in no known format, or a compressed one
+ * that is torn, throws a `ServiceError` and changes nothing. Afterwards, every symbol is covered
+ * from its first to its last complete bar, or ex-date.
  */
 export async function importFile(database: CommandDatabase, path: string, options: ImportOptions) {
   await using source = readLines(path, options.onProgress); // closes the file, read to its end or not
   const lines = await readHead(source);
   const isJson = /^\s*[[{]/.test(lines.first.lines[0] ?? '');
-  const { refused, refuse } = refusalCounter(options);
-  if (!isJson && namesExchanges(lines)) {
-    const stored = await importExchanges(database, lines, { ...options, refuse });
-    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
-    return { format: 'CSV of exchanges', taken: null, ...stored, contradicted: [], refused };
-  }
   const table = isJson
     ? await readJson(lines)
     : readCsv(toLongRows(lines, options.onRefused), path);
-  const { hasPrices, format } = table;
-  const { clock, as: said = null } = options;
-  const today = utcDate(clock());
+  /** How many rows were refused, by reason. */
+  const { refused, refuse } = refusalCounter(options);
+  const importRows = table.hasExchanges ? importExchanges : importStaged;
+  const today = utcDate(options.clock());
+  const imported = await importRows(database, table, { ...options, today, refuse });
+  if (imported.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
+  return { format: table.format, ...imported, refused };
+}
+
+/** Imports rows of bars, dividends and splits, of which only all together say what they are. */
+async function importStaged(database: CommandDatabase, table: Table, options: RowOptions) {
+  const { as: said = null, refuse } = options;
+  const { hasPrices } = table;
   if (table.source === 'disguise' && (said ?? 'split-adjusted') !== priceMeaning(table.source))
     throw invalidFile(`the prices of a control market are ${priceMeaning(table.source)}`);
   const staging = createStaging(database);
   try {
-    const doubts = await stageRows(table, staging, { refuse, today });
+    const doubts = await stageRows(table, staging, options);
     if (refuseConflicts(table, staging, refuse)) doubts.all = true;
     const { taken, symbols } = hasPrices
       ? refuseSymbols(database, staging, { said, source: table.source, refuse })
       : { taken: null, symbols: staging.symbols() };
     const stored = await storeStaged(database, staging, {
       ...options,
-      today,
       symbols,
       source: taken?.source ?? table.source ?? 'csv',
       hasPrices,
       doubts,
     });
-    if (stored.symbols.length === 0 && refused.size === 0) throw invalidFile('it has no rows');
-    const contradicted = contradictedSplits(database, stored.symbols);
     return {
-      format,
+      ...stored,
       /** What the prices were taken for; null of a file without prices. */
       taken,
-      ...stored,
       /** The splits that the stored prices of the file's symbols contradict. */
-      contradicted,
-      /** How many rows were refused, by reason. */
-      refused,
+      contradicted: contradictedSplits(database, stored.symbols),
     };
   } finally {
     staging.close();

@@ -135,11 +135,7 @@ export function findSeparator(line: string): string {
 
 /** Takes the first line as the header. */
 export function takeHeader({ first }: Lines) {
-  return readHeader(takeLines(first, 1).join());
-}
-
-export function readHeader(text: string) {
-  const line = text.trim();
+  const line = takeLines(first, 1).join().trim();
   const separator = findSeparator(line);
   const names = splitRow(line, separator).map((name) =>
     name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, ''),

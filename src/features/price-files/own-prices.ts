@@ -7,18 +7,14 @@ import { withSnapshot } from '#database/snapshot.ts';
 import { joinRows } from '#verify/books.ts';
 import { withTemporaryFolder } from '#database/storage/files.ts';
 import { type StoredBar, storedBars } from '#database/prices.ts';
-import { exchangesOf } from '#database/exchanges.ts';
 import { compact, list } from '#text/sentences.ts';
-import { listDividends, storedSplits } from '#database/splits-and-dividends.ts';
+import { storedSplits } from '#database/splits-and-dividends.ts';
 import {
-  type UsedDividend,
-  type UsedExchange,
-  usedExchanges,
-  type UsedSplit,
-  usedDividends,
+  type UsedAction,
+  storedActions,
+  usedActions,
   usedPrices,
   usedSpans,
-  usedSplits,
   wasHeldOver,
 } from './used-price-queries.ts';
 
@@ -65,94 +61,72 @@ function spansOf(reader: Reader): Map<string, DateSpan> {
 const FIELDS = ['open', 'high', 'low', 'close'] as const;
 
 /** What one side knows of a symbol on a date. */
-interface Fact {
-  date: CalendarDate;
-  what: (typeof FIELDS)[number] | 'split' | 'dividend' | `exchange into ${string}`;
+interface Fact extends Pick<UsedAction, 'symbol' | 'date'> {
+  kind: (typeof FIELDS)[number] | UsedAction['kind'];
+  /** What an exchange brings: on one date there may be several. */
+  into?: UsedAction['into'];
   value: number;
   /** As a sentence shows it. */
   text: string;
-  /** Of a dividend. */
   basis?: string;
 }
 
-const isExchange = ({ what }: Fact) => what.startsWith('exchange');
-const keyOf = ({ what, date }: Fact) => `${what} ${date}`;
+const nameOf = ({ kind, into = null }: Fact) =>
+  into === null ? kind : `${kind} into ${into || 'cash'}`;
+const keyOf = (fact: Fact) => `${nameOf(fact)} ${fact.date}`;
 
-/** What is counted, and missed on the side that lacks it. Each bar has an open. */
-const COUNTED = new Map<string, 'bars' | 'splits' | 'dividends'>([
-  ['open', 'bars'],
-  ['split', 'splits'],
-  ['dividend', 'dividends'],
-]);
+function isAction(kind: Fact['kind']): kind is UsedAction['kind'] {
+  return !FIELDS.some((field) => field === kind);
+}
+
+const bySymbol = (facts: readonly Fact[]) => Map.groupBy(facts, ({ symbol }) => symbol);
 
 /**
  * Every value that both have, whatever its date: a model may have read it. A bar that only one of
  * them has counts from the first close that a model-day started from.
  */
 function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>) {
-  const comparison = {
-    /** How much of the database was compared. */
-    bars: 0,
-    splits: 0,
-    dividends: 0,
-    exchanges: 0,
-    /** A sentence each, by symbol and date. */
-    differences: [] as string[],
-  };
-  const used = {
-    prices: Map.groupBy(usedPrices(reader), ({ symbol }) => symbol),
-    splits: Map.groupBy(usedSplits(reader), ({ symbol }) => symbol),
-    dividends: Map.groupBy(usedDividends(reader), ({ symbol }) => symbol),
-    exchanges: Map.groupBy(usedExchanges(reader), ({ symbol }) => symbol),
-  };
+  /** How much of the database was compared: each bar has an open. */
+  const counts = { open: 0, high: 0, low: 0, close: 0, split: 0, dividend: 0, exchange: 0 };
+  /** A sentence each, by symbol and date. */
+  const differences: string[] = [];
+  const actionFacts = (actions: readonly UsedAction[]) =>
+    actions.map((action) => actionFact(action, reader));
+  const pricesUsed = usedPrices(reader).map((own) => priceFact(own, own.kind, own.price));
+  const used = bySymbol([...pricesUsed, ...actionFacts(usedActions(reader))]);
+  const given = bySymbol(actionFacts(storedActions(yours)));
   for (const [symbol, { from, to }] of spansOf(reader)) {
     const say = (date: CalendarDate, words: string) =>
-      comparison.differences.push(`${symbol} ${date}: ${words}`);
+      differences.push(`${symbol} ${date}: ${words}`);
     const [here, there] = [storedBars(reader, symbol, { to }), storedBars(yours, symbol, { to })];
     const [meaning, other] = [meaningOf(here), meaningOf(there)];
     if (meaning !== other && here.length > 0 && there.length > 0 && !untold.has(symbol)) {
-      const given = `${meaning} prices in the database, ${other} ones in your files`;
-      say(from, `${given}; give files of the same, or say what they are with --as`);
+      const both = `${meaning} prices in the database, ${other} ones in your files`;
+      say(from, `${both}; give files of the same, or say what they are with --as`);
       continue;
     }
-    const splits = storedSplits(reader, symbol);
-    const theirs = [
-      ...there.flatMap(barFacts),
-      ...storedSplits(yours, symbol).map(splitFact),
-      ...listDividends(yours, [symbol]).map((dividend) => dividendFact(dividend, splits)),
-      ...exchangesOf(yours, symbol).map(exchangeFact),
-    ];
-    const ours = [
-      ...here.flatMap(barFacts),
-      ...(used.prices.get(symbol) ?? []).map((own) => priceFact(own.date, own.kind, own.price)),
-      ...(used.splits.get(symbol) ?? []).map(splitFact),
-      ...(used.dividends.get(symbol) ?? []).map((dividend) => dividendFact(dividend, splits)),
-      ...(used.exchanges.get(symbol) ?? []).map(exchangeFact),
-    ];
+    const theirs = [...barFacts(symbol, there), ...(given.get(symbol) ?? [])];
+    const ours = [...barFacts(symbol, here), ...(used.get(symbol) ?? [])];
     // A price that the ledger used is that of the bar, unless that has changed since.
     const different = new Map(ours.map((fact) => [`${keyOf(fact)} ${fact.text}`, fact]));
-    const isMissed = (fact: Fact) => {
-      const { date, what } = fact;
-      if (what === 'split' || what === 'dividend')
-        return wasHeldOver(reader, symbol, { date, kind: what });
-      if (isExchange(fact)) return wasHeldOver(reader, symbol, { date, kind: 'exchange' });
-      return what === 'open' && date >= from && here.length > 0;
-    };
+    const isMissed = ({ date, kind }: Fact) =>
+      isAction(kind)
+        ? wasHeldOver(reader, symbol, date, kind)
+        : kind === 'open' && date >= from && here.length > 0;
     for (const [fact, own] of joinRows([...different.values()], theirs, keyOf)) {
-      const { date, what } = fact ?? own;
-      const counted = isExchange(fact ?? own) ? 'exchanges' : COUNTED.get(what);
-      if (own === undefined && (counted === undefined || date < from)) continue;
+      const some = fact ?? own;
+      const { date, kind } = some;
+      // A bar that is not there is missed once, by its open.
+      if (own === undefined && (date < from || !(isAction(kind) || kind === 'open'))) continue;
       if (fact === undefined && !isMissed(own)) continue;
-      if (fact !== undefined && counted !== undefined) comparison[counted] += 1;
-      if (fact === undefined || own === undefined || !isSame(fact, own))
-        say(
-          date,
-          `${what} ${fact?.text ?? 'none'} in the database, ${own?.text ?? 'none'} in your files`,
-        );
+      if (fact !== undefined) counts[kind] += 1;
+      if (fact === undefined || own === undefined || !isSame(fact, own)) {
+        const sides = `${fact?.text ?? 'none'} in the database, ${own?.text ?? 'none'} in your files`;
+        say(date, `${nameOf(some)} ${sides}`);
+      }
     }
   }
-  comparison.differences.sort();
-  return comparison;
+  return { counts, differences: differences.sort() };
 }
 
 /** In 1/1,000,000 dollar: sources round their amounts, and conversions for splits more so. */
@@ -160,7 +134,7 @@ const ROUNDING = 100;
 const MILLIONTHS = 1_000_000;
 
 function isSame(one: Fact, other: Fact): boolean {
-  if (isExchange(one)) return one.text === other.text;
+  if (one.kind === 'exchange') return one.text === other.text;
   const difference = Math.abs(one.value - other.value);
   return difference <= (one.basis === other.basis ? 0 : ROUNDING);
 }
@@ -170,40 +144,34 @@ function meaningOf(bars: readonly StoredBar[]): string {
 }
 
 /** `units` are of 1/10000 dollar, as the ledger counts. */
-function priceFact(date: CalendarDate, what: Fact['what'], units: number): Fact {
-  return { date, what, value: units, text: (units / UNITS_PER_DOLLAR).toFixed(4) };
+function priceFact(
+  { symbol, date }: Pick<Fact, 'symbol' | 'date'>,
+  kind: Fact['kind'],
+  units: number,
+): Fact {
+  return { symbol, date, kind, value: units, text: (units / UNITS_PER_DOLLAR).toFixed(4) };
 }
 
-function barFacts(bar: StoredBar): Fact[] {
-  return FIELDS.flatMap((field) => {
-    const price = bar[field];
-    return price === null ? [] : [priceFact(bar.date, field, Math.round(price * UNITS_PER_DOLLAR))];
-  });
+function barFacts(symbol: string, bars: readonly StoredBar[]): Fact[] {
+  return bars.flatMap(({ date, ...bar }) =>
+    FIELDS.flatMap((field) => {
+      const units = Math.round((bar[field] ?? 0) * UNITS_PER_DOLLAR);
+      return bar[field] === null ? [] : priceFact({ symbol, date }, field, units);
+    }),
+  );
 }
 
-type Split = Omit<UsedSplit, 'symbol'>;
-
-function splitFact({ date, numerator, denominator }: Split): Fact {
-  const [value, text] = [numerator / denominator, `${numerator}:${denominator}`];
-  return { date, what: 'split', value, text };
-}
-
-function exchangeFact({ date, into, cash, numerator, denominator, remains }: UsedExchange): Fact {
+/** A dividend per share of today counts as it was paid at the time, before the splits since. */
+function actionFact(action: UsedAction, reader: Reader): Fact {
+  const { symbol, date, kind, basis, ratio, remains } = action;
+  const splits = basis === 'split_adjusted' ? storedSplits(reader, symbol) : [];
+  const since = splits.filter((split) => split.date >= date);
+  const value = since.reduce((sum, own) => (sum * own.numerator) / own.denominator, action.value);
   const parts = compact([
-    cash > 0 && `${cash / MILLIONTHS} in cash`,
-    into !== '' && `${numerator}:${denominator}`,
+    kind === 'dividend' && `${value / MILLIONTHS}`,
+    kind === 'exchange' && value > 0 && `${value / MILLIONTHS} in cash`,
+    ratio ?? false,
     remains === 1 && 'beside the old share',
   ]);
-  const text = list(parts) || 'worthless';
-  return { date, what: `exchange into ${into || 'cash'}`, value: 0, text };
-}
-
-/** What was paid at the time: an amount per share of today is converted by the splits since. */
-function dividendFact(
-  { exDate, cash, basis }: Omit<UsedDividend, 'symbol'>,
-  splits: readonly Split[],
-): Fact {
-  const since = basis === 'as_paid' ? [] : splits.filter(({ date }) => date >= exDate);
-  const value = since.reduce((sum, split) => (sum * split.numerator) / split.denominator, cash);
-  return { date: exDate, what: 'dividend', value, text: String(value / MILLIONTHS), basis };
+  return { ...action, value, text: list(parts) || 'worthless' };
 }

@@ -34,8 +34,18 @@ export interface StagedSymbol {
  */
 const CACHE_MB = 64;
 
-const NAMES =
-  'symbol, date, line, open, high, low, close, volume, dividend, numerator, denominator, confirmed';
+/** What a row may say, in the order of the columns. */
+const FIELDS = [
+  'open',
+  'high',
+  'low',
+  'close',
+  'volume',
+  'dividend',
+  'numerator',
+  'denominator',
+  'confirmed',
+] as const;
 const TABLE = `CREATE TABLE staging.staged (
   symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL, open REAL, high REAL, low REAL, close REAL, volume REAL,
   dividend INTEGER, numerator INTEGER, denominator INTEGER, confirmed INTEGER,
@@ -45,14 +55,12 @@ const TABLE = `CREATE TABLE staging.staged (
 /** The lines of further rows of a symbol and date. */
 const REPEATED = `CREATE TABLE staging.repeated (symbol TEXT NOT NULL, date TEXT NOT NULL, line INTEGER NOT NULL) STRICT`;
 const ADD = `
-  INSERT INTO staged (${NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (symbol, date) DO NOTHING`;
+  INSERT INTO staged VALUES (?, ?, ?, ${FIELDS.map(() => '?').join(', ')}, FALSE) ON CONFLICT (symbol, date) DO NOTHING`;
 /** Prices that are only in one of the rows contradict nothing. */
 const MERGE = `
   UPDATE staged SET
-    differs = iif(open <> ?3 OR high <> ?4 OR low <> ?5 OR close <> ?6, TRUE, differs), open = ?3,
-    ${['high', 'low', 'close', 'volume', 'dividend', 'numerator', 'denominator', 'confirmed']
-      .map((name, index) => `${name} = coalesce(?${index + 4}, ${name})`)
-      .join(', ')}
+    differs = iif(open <> ?3 OR high <> ?4 OR low <> ?5 OR close <> ?6, TRUE, differs),
+    ${FIELDS.map((name, index) => `${name} = coalesce(?${index + 3}, ${name})`).join(', ')}
   WHERE symbol = ?1 AND date = ?2`;
 const REPEAT = 'INSERT INTO repeated VALUES (?, ?, ?)';
 const CONFLICTS = `
@@ -98,6 +106,7 @@ export function createStaging(database: Database) {
   return {
     /** Adds a row: what it does not say, an earlier one of its symbol and date may. */
     add(row: StagedRow) {
+      // Named, not mapped over: every bar passes here.
       const { symbol, date, line, open, high, low, close, volume } = row;
       const { dividend, numerator, denominator, confirmed } = row;
       const values = [open, high, low, close, volume, dividend, numerator, denominator, confirmed];

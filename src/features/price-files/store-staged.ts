@@ -1,16 +1,10 @@
 import { type CommandDatabase, type Database, MAX_PAUSE_MS } from '#database/database.ts';
 import { type EventLoop, eventLoop } from '#time/event-loop.ts';
-import {
-  addDays,
-  type CalendarDate,
-  type Clock,
-  type DateSpan,
-  timestamp,
-} from '#time/calendar.ts';
+import { addDays, type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
 import { type Meaning, priceMeaning } from '#database/schema/price-conditions.ts';
 import type { Progress } from './lines.ts';
 import type { Defect } from '#prices/row.ts';
-import { storeDividends, storeSplitSpans } from '#database/splits-and-dividends.ts';
+import { type Dividend, storeDividends, storeSplitSpans } from '#database/splits-and-dividends.ts';
 import {
   addCoverage,
   dropSyntheticPrices,
@@ -78,14 +72,24 @@ export interface ImportOptions {
   time?: Time;
 }
 
+export type Refuse = (line: number, defect: Defect, rows?: number) => void;
+
+/** How the rows of one file are imported. */
+export interface RowOptions extends ImportOptions {
+  today: CalendarDate;
+  refuse: Refuse;
+}
+
 /** The source of splits and dividends beside prices. */
 const ACTIONS_SOURCE = 'csv';
 
-/** What is stored of a file, with these symbols and dates. */
-export function createProgress(symbols: string[], spans: readonly DateSpan[]) {
-  const dates = spans.flatMap(({ from, to }) => [from, to]).sort();
+/** What is stored of a file, in which these symbols have rows between these dates. */
+export function createProgress(
+  spans: readonly Pick<StagedSymbol, 'symbol' | 'firstDate' | 'lastDate'>[],
+) {
+  const dates = spans.flatMap(({ firstDate, lastDate }) => [firstDate, lastDate]).sort();
   return {
-    symbols,
+    symbols: [...new Set(spans.map(({ symbol }) => symbol))].sort(),
     /** Rows with prices that are now in the database, including those that already were. */
     bars: 0,
     /**
@@ -104,6 +108,8 @@ export function createProgress(symbols: string[], spans: readonly DateSpan[]) {
     noSplits: 0,
     /** Of a file of exchanges, how many lines said that there was one, and that there was none. */
     exchanges: null as { stored: number; none: number } | null,
+    /** Dividends that are paid on the morning of one of them, and of its share. */
+    paidTwice: [] as Dividend[],
     /** Symbols whose dividends are not known to be complete, because rows were refused. */
     incomplete: 0,
     /** Dates of refused rows between the known ones of a symbol, as `AAPL 2024-05-10`. */
@@ -118,8 +124,7 @@ export interface Ambiguities {
   dates: Map<string, Set<CalendarDate>>;
 }
 
-interface StoreOptions extends ImportOptions {
-  today: CalendarDate;
+interface StoreOptions extends RowOptions {
   /** Those whose rows are stored. */
   symbols: readonly StagedSymbol[];
   source: PriceSource;
@@ -132,12 +137,7 @@ export async function storeStaged(
   staging: Staging,
   options: StoreOptions,
 ) {
-  const { symbols } = options;
-  const progress = createProgress(
-    symbols.map(({ symbol }) => symbol),
-    symbols.map(({ firstDate: from, lastDate: to }) => ({ from, to })),
-  );
-  progress.dates = staging.dates();
+  const progress = { ...createProgress(options.symbols), dates: staging.dates() };
   await writeInTurns(
     database,
     storeSymbols(database, staging, { ...options, progress }),

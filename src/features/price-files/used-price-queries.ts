@@ -1,14 +1,10 @@
-import { EXCHANGE_COLUMNS } from '#database/exchanges.ts';
 import type { CalendarDate } from '#time/calendar.ts';
-import type { Reader } from '#database/database.ts';
-import { amount, flag, oneOf, query, reads, text, type RowOf } from '#database/rows.ts';
+import { amount, flag, oneOf, orNull, reads, real, text, type RowOf } from '#database/rows.ts';
 import {
   adjustedSourcesInSql,
   hasBarsSql,
   sourcesWithDividendsInSql,
 } from '#database/schema/price-conditions.ts';
-import { DIVIDEND_COLUMNS } from '#database/splits-and-dividends.ts';
-import { SPLIT_COLUMNS } from '#database/market-queries.ts';
 
 /** What model-days used of prices, splits and dividends, by symbol and date. */
 
@@ -48,51 +44,55 @@ export const usedPrices = reads(
   },
 );
 
-export type UsedSplit = RowOf<typeof usedSplits>;
+/** SQL: splits, dividends and exchanges of three tables, each once. */
+const actionsSql = ([splits, dividends, exchanges]: readonly string[]) => `
+  SELECT symbol, date, 'split' AS kind, NULL AS "into", 1.0 * numerator / denominator AS value, '' AS basis,
+    numerator || ':' || denominator AS ratio, 0 AS remains FROM ${splits}
+  UNION SELECT symbol, ex_date, 'dividend', NULL, cash_e6, basis, NULL, 0 FROM ${dividends}
+  UNION SELECT symbol, date, 'exchange', into_symbol, cash_e6, '', numerator || ':' || denominator, remains FROM ${exchanges}
+  ORDER BY 1, 2, 3, 4`;
 
-/** The splits that committed model-days knew of what they held. */
-export const usedSplits = reads(
+const ACTION_COLUMNS = {
+  symbol: text,
+  date: text,
+  kind: oneOf(['split', 'dividend', 'exchange']),
+  into: orNull(text), // '' where an exchange brings no shares
+  value: real, // of new shares for an old one, or cash per share in 1/1,000,000 dollar
+  basis: text, // of a dividend
+  ratio: orNull(text), // of new shares to old ones
+  remains: flag,
+};
+
+export type UsedAction = RowOf<typeof usedActions>;
+
+/** What committed model-days knew of what they held, and the dividends that they were paid. */
+export const usedActions = reads(
   'all',
-  `SELECT DISTINCT symbol, session_splits.date, numerator, denominator
-   ${usedRows('session_splits')} ORDER BY 1, 2`,
-  SPLIT_COLUMNS,
+  actionsSql(
+    ['session_splits', 'session_dividends', 'session_exchanges'].map(
+      (table) =>
+        `${table} WHERE session_id IN (SELECT session_id FROM trading_sessions WHERE ${COMMITTED})`,
+    ),
+  ),
+  ACTION_COLUMNS,
 );
 
-/** The exchanges that committed model-days knew of what they held. */
-export const usedExchanges = reads(
+/** All that are stored. */
+export const storedActions = reads(
   'all',
-  `SELECT DISTINCT symbol, session_exchanges.date, into_symbol AS "into", cash_e6 AS cash, numerator, denominator, remains
-   ${usedRows('session_exchanges')} ORDER BY 1, 2, 3`,
-  EXCHANGE_COLUMNS,
+  actionsSql(['stock_splits', 'dividends', 'exchanges']),
+  ACTION_COLUMNS,
 );
 
-export type UsedExchange = RowOf<typeof usedExchanges>;
-
-export type UsedDividend = RowOf<typeof usedDividends>;
-
-/** The dividends that committed model-days were paid. */
-export const usedDividends = reads(
-  'all',
-  `SELECT DISTINCT symbol, ex_date AS exDate, cash_e6 AS cash, basis
-   ${usedRows('session_dividends')} ORDER BY 1, 2`,
-  DIVIDEND_COLUMNS,
-);
-
-const HELD_OVER = query(
+/** Whether a committed model-day held a symbol over a date on which this would have counted. */
+export const wasHeldOver = reads(
+  'cell',
   `SELECT EXISTS (
      SELECT 1 ${usedRows('session_prices')}
        AND symbol = ?1 AND held_since < ?2 AND session_prices.date >= ?2
        AND (?3 <> 'dividend' OR pays_dividends))
-     AND NOT CASE ?3 WHEN 'split' THEN ${hasBarsSql(adjustedSourcesInSql, '?1')}
-       WHEN 'dividend' THEN ${hasBarsSql(sourcesWithDividendsInSql, '?1')} ELSE FALSE END`,
+     AND NOT (?3 = 'split' AND ${hasBarsSql(adjustedSourcesInSql, '?1')})
+     AND NOT (?3 = 'dividend' AND ${hasBarsSql(sourcesWithDividendsInSql, '?1')})`,
   [flag],
+  (symbol: string, date: CalendarDate, kind: UsedAction['kind']) => [symbol, date, kind],
 );
-
-/** Whether a committed model-day held a symbol over a date on which this would have counted. */
-export function wasHeldOver(
-  reader: Reader,
-  symbol: string,
-  { date, kind }: { date: CalendarDate; kind: 'split' | 'dividend' | 'exchange' },
-): boolean {
-  return HELD_OVER.one(reader, symbol, date, kind)[0] === 1;
-}

@@ -1,6 +1,7 @@
 import type {
   Decision,
   Decisions,
+  Jobs,
   KnownModels,
   Reasoning,
   Results,
@@ -17,7 +18,6 @@ import {
   omitEmpty,
   chooseStudies,
   isPartial,
-  listJobs,
   knownModels,
   type Publication,
   buildSite,
@@ -237,6 +237,16 @@ interface Work {
 async function checkSignal(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();
+}
+
+/** The jobs of these studies; none where their pages would say too much. */
+function listJobs(respond: Respond, own: Publication, studies: readonly string[]): Jobs {
+  const pages = [...readPages<Jobs>(respond, '/jobs')];
+  const jobs = pages
+    .flatMap((page) => page.jobs)
+    .filter(({ job_id: id }) => !isPartial(own) && (own.jobId ?? id) === id)
+    .filter(({ study }) => studies.includes(study ?? ''));
+  return { ...pages[0], jobs, count: jobs.length, next_before: null } as Jobs;
 }
 
 /** Asks for something with the filters of the publication, and writes it as pages ask for it. */

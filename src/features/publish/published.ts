@@ -6,12 +6,12 @@ import { hashText } from '#text/hash.ts';
  */
 
 /** Requests that are of the study of the page: no model or job is named, which have their own. */
-const OF_A_STUDY =
+const STUDY_REQUEST =
   /^\/(models|jobs|performance|comparison|decisions|search)(?!.*[?&](study|model|job_id)=)(\?|$)/;
 
 /** A request from a page of this study; null where there are none. */
 export function inStudy(url: string, study: string | null): string {
-  return study !== null && OF_A_STUDY.test(url) ? withStudy(url, study) : url;
+  return study !== null && STUDY_REQUEST.test(url) ? withStudy(url, study) : url;
 }
 
 export function withStudy(url: string, study: string): string {

@@ -1,7 +1,7 @@
-import type { Jobs, KnownModels, Performance } from '../pages/responses.ts';
+import type { KnownModels, Performance } from '../pages/responses.ts';
 import { count } from '#text/sentences.ts';
 import { type BuiltPages, escapeAttribute as escaped, PAGE_POLICY } from '../pages/built-pages.ts';
-import { readPages, type Respond } from './respond.ts';
+import type { Respond } from './respond.ts';
 import { familyName } from '#domain/runs.ts';
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -91,16 +91,6 @@ export function chooseStudies(respond: Respond, given: Publication): Publication
 
 function findDays(respond: Respond, publication: Publication): { detail?: string; count: number } {
   return JSON.parse(respond('/decisions', { ...siteFilters(publication), limit: '1' }));
-}
-
-/** The jobs of these studies; none where their pages would say too much. */
-export function listJobs(respond: Respond, own: Publication, studies: readonly string[]): Jobs {
-  const pages = [...readPages<Jobs>(respond, '/jobs')];
-  const jobs = pages
-    .flatMap((page) => page.jobs)
-    .filter(({ job_id: id }) => !isPartial(own) && (own.jobId ?? id) === id)
-    .filter(({ study }) => studies.includes(study ?? ''));
-  return { ...pages[0], jobs, count: jobs.length, next_before: null } as Jobs;
 }
 
 /** In pixels: what sites that show previews of links expect. */

@@ -158,17 +158,16 @@ function planRetry(
   const stocks = stocksBySymbol(brief);
   let cash = dollarUnits(cashAfter(brief, replies)) * SECOND_TRY_SHARE;
   return orders.flatMap((order, index) => {
-    const price = stocks.get(order.symbol)?.price;
-    if (order.side === 'sell' || price === undefined || replies[index]?.error === undefined)
-      return [];
-    const { error } = replies[index];
+    const stock = stocks.get(order.symbol);
+    const error = replies[index]?.error;
+    if (order.side === 'sell' || stock === undefined || error === undefined) return [];
     if (HALTED.test(error)) return [];
     const [limit, shares = 0] = ALLOWED.exec(error) ?? [];
     const allowed = limit === undefined ? Infinity : Number(shares);
-    const most = Math.min(order.amount - 1, Math.floor(cash / price), allowed);
-    const amount = wholeLots(findBoard(brief.rules, order.symbol), most);
+    const most = Math.min(order.amount - 1, Math.floor(cash / stock.price), allowed);
+    const amount = wholeLots(stock.board, most);
     if (amount < 1) return [];
-    cash -= amount * price;
+    cash -= amount * stock.price;
     return [{ ...order, amount }];
   });
 }
@@ -183,16 +182,11 @@ function orderCall({ side, symbol, amount }: PlannedOrder): ToolCall {
  */
 export function tradableStocks(brief: Brief): Stock[] {
   const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
-  return decidingPrices(brief).flatMap(({ symbol, price }) =>
-    price === null
-      ? []
-      : [
-          {
-            ...{ symbol, price: dollarUnits(price), held: held.get(symbol) ?? 0 },
-            board: findBoard(brief.rules, symbol),
-          },
-        ],
-  );
+  return decidingPrices(brief).flatMap(({ symbol, price }): Stock[] => {
+    if (price === null) return [];
+    const board = findBoard(brief.rules, symbol);
+    return [{ symbol, price: dollarUnits(price), held: held.get(symbol) ?? 0, board }];
+  });
 }
 
 function stocksBySymbol(brief: Brief): Map<string, Stock> {

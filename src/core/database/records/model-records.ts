@@ -1,4 +1,4 @@
-import type { Database } from '#database/database.ts';
+import type { Database, Reader } from '#database/database.ts';
 import { amount, integer, oneOf, orNull, query, reads, text, type RowOf } from '#database/rows.ts';
 import { jobStatuses } from '#domain/vocabulary.ts';
 
@@ -17,7 +17,7 @@ const newestRunSql = (model: string) =>
 export type Run = Omit<RowOf<typeof knownRuns>, 'jobId'>;
 
 /**
- * Every run that a job has named, by name: its family, and its knowledge cutoff and basemodel as
+ * Every run that a job has named, or those of a study ('' is the one without a name): its family, and its knowledge cutoff and basemodel as
  * its newest job has them. Two look-ups each, however many jobs named it.
  */
 export const knownRuns = reads(
@@ -30,6 +30,7 @@ export const knownRuns = reads(
      json_extract(entry, '$.basemodel') AS basemodel,
      ${studySql()} AS study
    FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunSql('named.model')}
+   WHERE ?1 IS NULL OR coalesce(study, '') = ?1
    ORDER BY own.model`,
   {
     model: text,
@@ -39,12 +40,8 @@ export const knownRuns = reads(
     basemodel: orNull(text),
     study: orNull(text),
   },
+  (study?: string) => [study ?? null],
 );
-
-/** The runs of a study, '' being the one without a name. */
-export function runsOfStudy(database: Database, study: string): string[] {
-  return knownRuns(database).flatMap((run) => ((run.study ?? '') === study ? run.model : []));
-}
 
 const LAST_RUN = query(
   `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
@@ -118,25 +115,23 @@ export function familyOrder(database: Database, models: Iterable<string>): Map<s
   return new Map(inOrder.map(([family], index) => [family, index]));
 }
 
-/** SQL, of a job. */
+/** SQL, of a row of jobs. */
 export const CURRENCY = `coalesce(json_extract(agent_config, '$.market.currency'), 'USD')`;
 
-/** In which currency each job trades. */
-export const currenciesOfJobs = reads(
-  'all',
-  `SELECT job_id AS jobId, ${CURRENCY} AS currency FROM jobs ORDER BY rowid`,
-  { jobId: text, currency: text },
-  () => [],
-);
+const CURRENCIES = query(`SELECT job_id, ${CURRENCY} FROM jobs`, [text, text]);
 
-/** The currency of each run and of each entry, by name: that of its newest job. */
-export function currenciesByName(database: Database): Map<string, string> {
-  const ofJobs = new Map(
-    currenciesOfJobs(database).map(({ jobId, currency }) => [jobId, currency]),
+/** In which currency each job trades. */
+export function currenciesOfJobs(reader: Reader): Map<string, string> {
+  return new Map(CURRENCIES.all(reader));
+}
+
+/** What tables say of each run and of each entry, by name: its study, and its currency in its newest job. */
+export function ledgersByName(database: Database) {
+  const currencies = currenciesOfJobs(database);
+  return new Map(
+    knownRuns(database).flatMap(({ model, family, jobId, study }) => {
+      const ledger = { study, currency: currencies.get(jobId) ?? 'USD' };
+      return [[family, ledger] as const, [model, ledger] as const];
+    }),
   );
-  const named = knownRuns(database).flatMap(({ model, family, jobId }) => {
-    const currency = ofJobs.get(jobId) ?? 'USD';
-    return [[family, currency] as const, [model, currency] as const];
-  });
-  return new Map(named);
 }

@@ -3,9 +3,7 @@ import { overSessions, type SessionFilters } from '#database/session-filters.ts'
 import type { Reader } from '#database/database.ts';
 import { integer, orNull, query, text } from '#database/rows.ts';
 import { jsonObject } from './job-records.ts';
-import { CURRENCY, currenciesOfJobs, studySql } from './model-records.ts';
-
-export const JOB_CURRENCY = `(SELECT ${CURRENCY} FROM jobs WHERE jobs.job_id = own.job_id) AS currency`;
+import { currenciesOfJobs, studySql } from './model-records.ts';
 
 /** The fields of a record without its holdings. */
 const FIELDS = [
@@ -141,17 +139,11 @@ export function recordJson({ json, study, held }: ResultRecord): string {
 
 /** Makes records the cells of a table, with holdings as `AAPL:10 MSFT:2`. */
 export function createCellReader(reader: Reader): (record: ResultRecord) => Cell[] {
-  const jobs = currenciesOfJobs(reader).map(({ jobId, currency }) => [jobId, currency] as const);
-  const currencies = new Map<Cell, string>(jobs);
-  return (record) => recordCells(record, currencies);
-}
-
-function recordCells(
-  { json, study, held }: ResultRecord,
-  currencies: ReadonlyMap<Cell, string>,
-): Cell[] {
-  const fields: Record<string, Cell> = JSON.parse(json);
-  const currency = currencies.get(fields['job_id'] ?? null) ?? null;
-  const holdings = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
-  return [...Object.values(fields), holdings || null, currency, JSON.parse(study)];
+  const currencies = currenciesOfJobs(reader);
+  return ({ json, study, held }) => {
+    const fields: Record<string, Cell> = JSON.parse(json);
+    const currency = currencies.get(`${fields['job_id']}`) ?? null;
+    const holdings = held.map(([symbol, quantity]) => `${symbol}:${quantity}`).join(' ');
+    return [...Object.values(fields), holdings || null, currency, JSON.parse(study)];
+  };
 }

@@ -1,5 +1,4 @@
 import {
-  type FeedFilters,
   IS_SHOWN,
   overSessions,
   type SessionFilters,
@@ -9,8 +8,8 @@ import type { Reader } from '#database/database.ts';
 import { SHOWN_IN_SESSION } from '#database/document-queries.ts';
 import { integer, query, text, oneOf, orNull, type RowOf } from '#database/rows.ts';
 import { jsonObject, USAGE_COLUMNS } from './job-records.ts';
-import { studySql } from './model-records.ts';
-import { holdingsJson, JOB_CURRENCY } from './position-records.ts';
+import { CURRENCY, studySql } from './model-records.ts';
+import { holdingsJson } from './position-records.ts';
 import { messageRoles } from '#domain/vocabulary.ts';
 import { type Excerpt, findExcerpt, type Phrase } from '#database/search-text.ts';
 import { blockStart, messageExpression, newestRow, searchedTexts } from '#database/log-words.ts';
@@ -55,7 +54,7 @@ const SESSION_COLUMNS = [
   'date',
   'model',
   `${studySql()} AS study`,
-  JOB_CURRENCY,
+  `(SELECT ${CURRENCY} FROM jobs WHERE jobs.job_id = own.job_id) AS currency`,
   'session_summary',
   'confidence',
   'note',
@@ -184,7 +183,7 @@ type FoundMessage = Hit & Excerpt;
 /** What to search for, and in which model-days. */
 interface Search {
   phrases: readonly Phrase[];
-  filters: FeedFilters;
+  filters: SessionFilters;
   limit: number;
   /** Only messages before this row. */
   before: number | undefined;

@@ -46,11 +46,34 @@ export function hasBarsSql(sources: string, symbol: string, bars = 'price_data')
 }
 
 /**
- * SQL: the splits from the ex-date of a row of `dividends` on, in order, as '2024-06-10 10:1,
- * 2025-01-02 2:1'; '' where there are none.
+ * SQL: the splits of a symbol since a date, in order, as '2024-06-10 10:1, 2025-01-02 2:1', where an
+ * amount of that date is converted by them; '' otherwise. `isConverted` may be slow: it is asked
+ * only where there are splits.
  */
-export function splitsSince(splits = 'stock_splits'): string {
-  return `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ') FROM (
-      SELECT date, numerator, denominator FROM ${splits} AS split
-      WHERE split.symbol = dividends.symbol AND split.date >= dividends.ex_date ORDER BY date)), '')`;
+function convertingSplits(since: string, isConverted: string, splits = 'stock_splits'): string {
+  return `coalesce((SELECT group_concat(date || ' ' || numerator || ':' || denominator, ', ' ORDER BY date)
+      FROM ${splits} AS split WHERE ${since} HAVING count(*) > 0 AND ${isConverted}), '')`;
+}
+
+/**
+ * SQL: the splits that convert the amount of a row of `dividends` to the shares of its series. An
+ * amount as paid is divided by those from its ex-date on for a series that is free of split jumps; a
+ * split-adjusted amount is multiplied by them for a raw one.
+ */
+export function splitsOfDividend(
+  isAdjusted = hasBarsSql(adjustedSourcesInSql, 'dividends.symbol'),
+  splits?: string,
+): string {
+  const since = 'split.symbol = dividends.symbol AND split.date >= dividends.ex_date';
+  return convertingSplits(since, `(dividends.basis = 'split_adjusted') <> ${isAdjusted}`, splits);
+}
+
+/** SQL: the splits after a row of `exchanges` of one of its two symbols, if its series is adjusted. */
+export function splitsOfExchange(
+  column: 'symbol' | 'into_symbol',
+  { bars, splits }: { bars?: string; splits?: string } = {},
+): string {
+  const since = `split.symbol = exchanges.${column} AND split.date > exchanges.date`;
+  const isAdjusted = hasBarsSql(adjustedSourcesInSql, `exchanges.${column}`, bars);
+  return convertingSplits(since, isAdjusted, splits);
 }

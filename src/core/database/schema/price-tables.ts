@@ -12,6 +12,8 @@ export function dateSql(name: string): string {
 export interface RevisedTable {
   name: string;
   revisions: string;
+  /** Where model-days keep what they knew of it. */
+  evidence: string;
   date: 'date' | 'ex_date';
   /** What its key has beside symbol and date. */
   key?: readonly string[];
@@ -22,25 +24,28 @@ export interface RevisedTable {
 export const bars: RevisedTable = {
   name: 'price_data',
   revisions: 'price_revisions',
+  evidence: 'session_prices',
   date: 'date',
   values: ['open', 'high', 'low', 'close', 'volume', 'source'],
 };
 export const splits: RevisedTable = {
   name: 'stock_splits',
   revisions: 'stock_split_revisions',
+  evidence: 'session_splits',
   date: 'date',
   values: ['numerator', 'denominator'],
 };
 export const dividends: RevisedTable = {
   name: 'dividends',
   revisions: 'dividend_revisions',
+  evidence: 'session_dividends',
   date: 'ex_date',
   values: ['cash_e6', 'basis'],
 };
-
 export const exchanges: RevisedTable = {
   name: 'exchanges',
   revisions: 'exchange_revisions',
+  evidence: 'session_exchanges',
   date: 'date',
   key: ['into_symbol'],
   values: ['cash_e6', 'numerator', 'denominator', 'remains'],

@@ -1,8 +1,8 @@
 import { asObject, asObjects, tryParse } from '#json/json.ts';
 import { inStudy, publishedFile } from '../../publish/published.ts';
-import { isPublished, pageStudy } from './address.ts';
+import { isPublished, pageStudy, studyUrl } from './address.ts';
 import { h, newId, on } from './element.ts';
-import { openStudy } from './history.ts';
+import { ANEW, replaceAddress } from './history.ts';
 import { learnOrder } from './look.ts';
 import type { Comparison, KnownModels, Responses } from '../responses.ts';
 import { field, openDialog } from './ui.ts';
@@ -70,7 +70,8 @@ function getModels(url: string): Promise<KnownModels> {
 function learnModels(known: KnownModels, url: string): KnownModels {
   const study = pageStudy();
   if (url !== inStudy('/models', study)) return known;
-  if (study === null && known.studies.length > 0) openStudy(known.newest_study ?? '');
+  if (study === null && known.studies.length > 0)
+    replaceAddress(studyUrl(known.newest_study ?? ''), ANEW);
   else {
     learnOrder(known.models, study !== knownStudy);
     knownStudy = study;

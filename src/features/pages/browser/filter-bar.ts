@@ -123,8 +123,8 @@ export function filterBar(
 }
 
 const NO_NAME = 'without a name';
-/** What another study does not have. */
-const OF_ONE_STUDY = ['models', 'job_id', 'against', 'differ'];
+/** Choices that mean nothing in another study. */
+const STUDY_CHOICES = ['models', 'job_id', 'against', 'differ'];
 
 // A published folder names those that it has.
 const studyOptions = (names: readonly string[]) =>
@@ -141,7 +141,7 @@ export function navigateOnSubmit(form: HTMLFormElement): HTMLFormElement {
     const [query, chosen] = [new URLSearchParams(search), new FormData(form)];
     for (const { name } of form.elements as Iterable<HTMLInputElement>)
       if (name !== '') query.set(name, chosen.getAll(name).join(','));
-    if (query.get('study') !== pageStudy()) for (const name of OF_ONE_STUDY) query.delete(name);
+    if (query.get('study') !== pageStudy()) for (const name of STUDY_CHOICES) query.delete(name);
     goTo(pathname + replaceFilters(`${query}`, readFilters(`${query}`)));
   });
 }
@@ -188,7 +188,7 @@ function modelChoice(chosen: readonly string[]): LiveView<readonly string[]> {
     const ticked = boxes.childElementCount === 0 ? chosen : tickedNames(boxes);
     const all = [...new Set([...names, ...chosen])].sort(byName);
     const checkbox = (name: string) => modelCheckbox(name, ticked.includes(name));
-    const families = Map.groupBy(all, (name) => parseRun(name)?.family ?? name);
+    const families = Map.groupBy(all, (name) => parseRun(name).family);
     const parts = [...families].flatMap(([family, runs]) => {
       const own = runs.map(checkbox);
       return own.length === 1 ? own : runGroup(family, own);

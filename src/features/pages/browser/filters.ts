@@ -103,7 +103,7 @@ export function modelLink(model: string, look?: Look, name = model): HTMLAnchorE
 /** A link to one run of an entry, as `#2`, with the filters of this page. */
 export function runLink(model: string, family: string): HTMLAnchorElement {
   // Run 1 has the entry's own name.
-  const run = model === family ? 1 : (parseRun(model)?.run ?? 1);
+  const run = model === family ? 1 : parseRun(model).run;
   return link(modelPath(family) + pageQuery({ run: String(run) }), `#${run}`);
 }
 

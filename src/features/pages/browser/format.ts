@@ -142,7 +142,7 @@ export function joinPercent(sentence: string): string {
 
 /** The entries of runs, each once: `gpt-5` of `gpt-5` and `gpt-5#2`. */
 export function entryNames(runs: readonly string[]): string[] {
-  return [...new Set(runs.map((run) => parseRun(run)?.family ?? run))];
+  return [...new Set(runs.map((run) => parseRun(run).family))];
 }
 
 /**

@@ -25,16 +25,10 @@ export function historyValue(key: string) {
   };
 }
 
-/** Gives the current entry another address, without showing another page. */
-export function replaceAddress(url: string): void {
-  const own = { state: historyState(), info: IN_PLACE };
+/** Gives the current entry another address, unless it is marked without showing another page. */
+export function replaceAddress(url: string, info = IN_PLACE): void {
+  const own = { state: historyState(), info };
   navigation.navigate(pageHref(url) ?? url, { history: 'replace', ...own });
-}
-
-/** Shows the page of the address in a study, in place of what it shows. */
-export function openStudy(study: string): void {
-  const url = studyUrl(study);
-  navigation.navigate(pageHref(url) ?? url, { history: 'replace', info: ANEW });
 }
 
 /** Corrects the study in the address, where it has one, to that of what the page shows. */

@@ -46,7 +46,7 @@ export function learnOrder(models: KnownModels['models'], isOtherStudy = false):
   for (const { signature, family, order, entry } of models) {
     if (entry?.kind === 'agent') agentNames.add(signature).add(family);
     if (order === null) continue;
-    positions.set(signature, { order, run: splitName(signature).run });
+    positions.set(signature, { order, run: parseRun(signature).run });
     positions.set(family, { order, run: 1 });
     nextOrder = Math.max(nextOrder, order + 1);
   }
@@ -74,15 +74,11 @@ export function incomparableMark(respects: readonly { kind: string; reason: stri
   };
 }
 
-function splitName(name: string) {
-  return parseRun(name) ?? { family: name, run: 1 };
-}
-
 /** An entry that is not known yet comes after all that are. */
 function findPosition(name: string): SeriesPosition {
   const known = positions.get(name);
   if (known !== undefined) return known;
-  const { family, run } = splitName(name);
+  const { family, run } = parseRun(name);
   const { order } = positions.get(family) ?? { order: nextOrder };
   nextOrder = Math.max(nextOrder, order + 1);
   positions.set(family, { order, run: 1 });

@@ -136,17 +136,15 @@ export function curvesFromStart({ models, families, benchmark }: CurvesInput) {
       return { ...line, low, high };
     });
   const lines = [...entryLines, ...benchmarkLines(benchmark, dates, start)];
-  return { dates, lines, title: growthTitle(start, models), start };
+  const currencies = models.map(({ currency }) => currency);
+  return { dates, lines, title: growthTitle(start, currencies), start };
 }
 
 /** What stands over curves of what a start would have grown to. */
-export function growthTitle(
-  start: number,
-  models: readonly Pick<ModelReport, 'currency'>[],
-): string {
-  const [currency, ...others] = new Set(models.map((model) => model.currency));
+export function growthTitle(start: number, currencies: readonly string[]): string {
+  const [currency = 'USD', ...others] = new Set(currencies);
   const amount = money(start).replace(/\.00$/, '');
-  return `Growth of ${others.length > 0 ? amount : amountWords(currency ?? 'USD', amount)}`;
+  return `Growth of ${others.length > 0 ? amount : amountWords(currency, amount)}`;
 }
 
 /** The initial cash of most models; the highest of those equally common. */

@@ -1,5 +1,5 @@
 import { outsideMark } from '../look.ts';
-import { count as countOf, inCurrency, limitsText } from '#text/sentences.ts';
+import { compact, count as countOf, inCurrency, limitsText } from '#text/sentences.ts';
 import { modelDayPath, modelPath } from '../../paths.ts';
 import { type Child, h, type LiveView, morph, replace } from '../element.ts';
 import {
@@ -281,17 +281,15 @@ function commission({
   sell_tax_bps: tax,
   market: { currency },
 }: Status['terms']): string {
-  const parts = [
-    fixed > 0 && inCurrency(currency, money(fixed)),
+  const amount = (own: number) => inCurrency(currency, money(own));
+  const usual = compact([
+    fixed > 0 && amount(fixed),
     share > 0 && `${countOf(share, 'basis point')} of its value`,
-  ].filter(Boolean);
-  const ofOrder = [
-    parts.length > 0 && parts.join(' and '),
-    least > 0 && `at least ${inCurrency(currency, money(least))}`,
-  ].filter(Boolean);
+  ]).join(' and ');
+  const ofOrder = [usual, least > 0 && `at least ${amount(least)}`].filter(Boolean).join(', ');
   const all = [
-    ofOrder.length > 0 && `${ofOrder.join(', ')} per executed order`,
+    ofOrder && `${ofOrder} per executed order`,
     tax > 0 && `a tax of ${countOf(tax, 'basis point')} on sales`,
-  ].filter(Boolean);
-  return all.join('; ') || 'none';
+  ];
+  return all.filter(Boolean).join('; ') || 'none';
 }

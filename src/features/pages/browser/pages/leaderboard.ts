@@ -11,7 +11,6 @@ import {
   spanText,
   joinPercent,
   longDate,
-  money,
   shortList,
 } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
@@ -34,9 +33,8 @@ import {
   entryReports,
   entryFigure,
   grownValue,
+  valueColumns,
 } from './model-figures.ts';
-
-const VALUE = 'What the initial cash grew to over these days, at the last close';
 
 /** A row: an entry, or the benchmark, which has no runs. */
 interface BoardRow {
@@ -128,9 +126,7 @@ function boardColumns(performance: Performance, newest: () => Performance): Colu
   return [
     nameColumn('Model', 'name', { cell: nameCell }),
     ...columns,
-    numberColumn('Value', (row) => grownValue(rowFigure(row, total), start), money, {
-      meaning: VALUE,
-    }),
+    ...valueColumns<BoardRow>(models, (row) => grownValue(rowFigure(row, total), start)),
   ];
 }
 

@@ -107,7 +107,7 @@ export function daysBesideBenchmark(
   );
   return isValue
     ? { title: inCurrency('Portfolio value', currency), days: curve }
-    : { title: growthTitle(start, [{ currency }]), days: grown };
+    : { title: growthTitle(start, [currency]), days: grown };
 }
 
 /** About a point: a triangle below it that points up, one above that points down, a dot on it. */

@@ -4,6 +4,7 @@ import {
   cost,
   wholeNumber,
   counted,
+  inCurrency,
   money,
   profit,
   decimal,
@@ -11,7 +12,7 @@ import {
   nonBreakingDate,
 } from '../format.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
-import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
+import { type Column, nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
 
 type Format = (value: number | null) => string;
@@ -235,6 +236,20 @@ function excessReturn(entry: ComparedEntry): number | null {
 /** What a start has grown to. */
 export function grownValue(total: number | null, start: number): number | null {
   return total === null ? null : (1 + total) * start;
+}
+
+const VALUE = 'What the initial cash grew to over these days, at the last close';
+
+/** The values of entries, with the currency of each where there are several. */
+export function valueColumns<Row extends { entry: Pick<EntryReport, 'runs'> | null }>(
+  models: readonly Pick<ModelReport, 'currency'>[],
+  value: (row: Row) => number | null,
+): Column<Row>[] {
+  const [currency, ...others] = new Set(models.map((model) => model.currency));
+  const title = inCurrency('Value', others.length > 0 ? undefined : currency);
+  const values = numberColumn<Row>(title, value, money, { meaning: VALUE });
+  const ownCurrency = ({ entry }: Row) => entry?.runs[0]?.currency ?? null;
+  return others.length > 0 ? [values, textColumn<Row>('Currency', ownCurrency)] : [values];
 }
 
 /** The mean of a figure of the runs; null where one of them has none. */

@@ -1,3 +1,4 @@
+import { withoutStudy } from '#domain/runs.ts';
 import { jobPath } from '../../paths.ts';
 import { pageStudy, pageUrl } from '../address.ts';
 import { fetchText, get, send } from '../api.ts';
@@ -87,9 +88,7 @@ function triggerForm(signal: AbortSignal) {
     );
     entries.sort((one, other) => byName(one.signature, other.signature));
     const choices = entries.map((entry) => {
-      const { signature, study: own } = entry;
-      // The service adds the study.
-      const name = own === null ? signature : signature.slice(0, -own.length - 1);
+      const name = withoutStudy(entry.signature, entry.study); // the service adds it
       return modelCheckbox(name, chosen.has(name), entryNote(entry, known));
     });
     replace(models, fault !== null && h('p.notice', fault), ...choices);

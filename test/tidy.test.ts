@@ -28,7 +28,13 @@ const BROWSER = 'features/pages/browser';
 const floors = [
   ...[`${BROWSER}/app.ts`, `${BROWSER}/pages/`, `${BROWSER}/plot/`, `${BROWSER}/`],
   ...['main.ts', 'commands.ts', 'routes.ts'],
-  ...['features/demo/', 'features/openapi/', 'features/view/', 'features/publish/'],
+  ...[
+    'features/mcp/',
+    'features/demo/',
+    'features/openapi/',
+    'features/view/',
+    'features/publish/',
+  ],
   ...['features/pages/', 'features/export/', 'features/document-files/', 'features/coverage/'],
   ...['features/decisions/', 'features/control-markets/', 'features/backup/'],
   ...['features/comparison/route.ts', 'features/performance/route.ts'],

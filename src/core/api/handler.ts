@@ -56,7 +56,7 @@ export interface Caller {
   rights: Rights;
   /** Answers a route as a request for it does, in a reader thread where that does; but cut. */
   call(route: { path: string }, input: Input): Promise<FittedAnswer>;
-  /** What a client is told of an error; one that is unexpected goes to the log. */
+  /** What a client reads of an error; one that is unexpected goes to the log. */
   explain(error: unknown): string;
 }
 

@@ -11,7 +11,7 @@ export const message = v.object({
   method: v.string(),
   params: v.optional(namedRecord('McpParams', v.unknown()), {}),
 });
-export type Message = v.InferOutput<typeof message>;
+export type RpcMessage = v.InferOutput<typeof message>;
 
 export const HEADERS = v.object({
   'MCP-Protocol-Version': v.optional(v.string()),
@@ -35,11 +35,11 @@ export const INVALID_PARAMS = -32_602;
 const HEADER_MISMATCH = -32_020;
 const UNSUPPORTED_VERSION = -32_022;
 
-const metaOf = ({ params }: Message) => asObject(params['_meta']) ?? {};
+const metaOf = ({ params }: RpcMessage) => asObject(params['_meta']) ?? {};
 
 /** Whether a request names its revision, or a header names one later than the handshakes. */
 export function isModern(
-  sent: Message,
+  sent: RpcMessage,
   { 'MCP-Protocol-Version': version = '' }: Headers,
 ): boolean {
   const isLater = /^\d{4}-\d\d-\d\d$/.test(version) && version > OLDER[0];
@@ -49,7 +49,7 @@ export function isModern(
 type Refusal = [code: number, message: string, data?: object];
 
 /** What is wrong with the revision of a message, or with headers that repeat it; null if nothing is. */
-export function findMismatch(sent: Message, headers: Headers): Refusal | null {
+export function findMismatch(sent: RpcMessage, headers: Headers): Refusal | null {
   const { 'MCP-Protocol-Version': version = OLDER[0] } = headers;
   if (!isModern(sent, headers))
     return OLDER.some((own) => own === version)
@@ -75,7 +75,7 @@ export function findMismatch(sent: Message, headers: Headers): Refusal | null {
   return requested === MODERN ? null : [UNSUPPORTED_VERSION, 'This revision is unknown', data];
 }
 
-/** Text that is not plain stands in a header as `=?base64?...?=`. */
+/** A header has text that is not plain as `=?base64?...?=`. */
 function decodeHeader(text: string | undefined): string | undefined {
   const [, encoded] = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(text ?? '') ?? [];
   return encoded === undefined ? text : Buffer.from(encoded, 'base64').toString();

@@ -15,7 +15,7 @@ import {
   INVALID_PARAMS,
   INVALID_REQUEST,
   isModern,
-  type Message,
+  type RpcMessage,
   message,
   METHOD_NOT_FOUND,
   OLDER,
@@ -23,10 +23,7 @@ import {
   SUPPORTED,
 } from './revisions.ts';
 
-/**
- * Feature: the Model Context Protocol over Streamable HTTP: whole JSON bodies, no sessions, no events.
- * The tools are those of a model-day for its token, and some routes of the service for all others.
- */
+/** Feature: the Model Context Protocol: the tools of a model-day for its token, of the service for others. */
 
 const BATCH = 'Batches are not taken: send each message in a request of its own';
 const MALFORMED =
@@ -65,7 +62,7 @@ function refuse(status: number, ...error: Parameters<typeof rpcError>): StatusBo
 
 const SERVER = { name: 'trading-simulation-service', version: VERSION };
 const CAPABILITIES = { tools: {} };
-/** How long a client may keep what it was told of the tools. */
+/** How long a client may keep what it read of the tools. */
 const CACHED = { ttlMs: 60_000, cacheScope: 'private' };
 const IDENTITY = JSON.stringify({
   resultType: 'complete',
@@ -76,7 +73,7 @@ const IDENTITY = JSON.stringify({
 function answer(
   context: Context,
   input: Input,
-  { id, ...sent }: Message & { id: string | number },
+  { id, ...sent }: RpcMessage & { id: string | number },
 ) {
   const { method, params } = sent;
   const modern = isModern(sent, input.headers as Headers);

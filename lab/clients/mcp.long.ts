@@ -22,9 +22,9 @@ const clients: [name: string, mode: string, revision: string | null, refused: Re
   ['client', MODERN, MODERN, /requires authorization \(HTTP 401\)/],
 ];
 const libraries: [name: string, revision: string | null, unknown: RegExp, refused: RegExp][] = [
-  ['mcp', OLDER, /^There is no tool short here$/, /401 Unauthorized/],
+  ['mcp', OLDER, /^There is no tool short\b/, /401 Unauthorized/],
   ['langchain', null, /^'short'$/, /401 Unauthorized/],
-  ['agents', null, /^There is no tool short here$/, /HTTP error 401/],
+  ['agents', null, /^There is no tool short\b/, /HTTP error 401/],
 ];
 const READING = [
   ...['job_status', 'list_jobs', 'results', 'performance', 'comparison', 'decisions'],
@@ -74,7 +74,7 @@ test('the official clients for TypeScript list the tools, call them and read ref
     await t.test(`${library}, ${mode}`, () => {
       const args = [fixture('client.mjs'), library, mode, `${url}/mcp`, TOKEN];
       const seen = JSON.parse(run(process.execPath, args, { cwd: folder }));
-      check(seen, { revision, unknown: /There is no tool short here$/, refused });
+      check(seen, { revision, unknown: /There is no tool short\b/, refused });
     });
 });
 

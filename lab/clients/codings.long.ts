@@ -10,7 +10,7 @@ import { before, test, type TestContext } from 'node:test';
 import type { AsyncBody } from '../../src/core/api/handler.ts';
 import { MAX_WHOLE_BYTES, sendAsync } from '../../src/core/http/response.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { canInstall, run } from '../../test/support/foreign-tools.ts';
+import { canInstall, pythonWith, run } from '../../test/support/foreign-tools.ts';
 import { listenHere } from '../../test/support/loopback.ts';
 import { followProgram } from '../../test/support/program.ts';
 import { until } from '../../test/support/until.ts';
@@ -36,7 +36,6 @@ const OLDER = ['requests==2.32.3', 'urllib3==2.2.3', 'aiohttp==3.13.2', 'httpx==
 /** Some libraries decode zstd with the one, some with the other. */
 const DECODERS = ['zstandard==0.25.0', 'backports.zstd==1.8.0', 'brotli==1.2.1'];
 const LIBRARIES = ['httpx', 'requests', 'urllib3', 'aiohttp'];
-const INSTALL_MS = 300_000;
 const fixture = (name: string) => new URL(`../fixtures/clients/${name}`, import.meta.url);
 
 /** Text as results are: much of it repeats, not all. */
@@ -105,21 +104,9 @@ function checkLines(lines: readonly Line[], codings = CODINGS): void {
   }
 }
 
-/** The Python of a new environment with these packages; null, with the test skipped, without them. */
-function python(t: TestContext, packages: readonly string[]): string | null {
-  const folder = temporaryFolder();
-  const options = ['--quiet', '--disable-pip-version-check', '--retries', '1'];
-  const limits = { cwd: folder, timeout: INSTALL_MS };
-  const install = () => {
-    run('python3', ['-m', 'venv', 'venv'], limits);
-    run(join(folder, 'venv/bin/pip'), ['install', ...options, ...packages, ...DECODERS], limits);
-  };
-  return canInstall(t, packages.join(', '), install) ? join(folder, 'venv/bin/python') : null;
-}
-
 for (const [name, packages] of Object.entries({ newer: NEWER, older: OLDER }))
   test(`${LIBRARIES.join(', ')} for Python read every size in every coding: ${name} ones`, async (t) => {
-    const command = python(t, packages);
+    const command = pythonWith(t, [...packages, ...DECODERS]);
     if (command === null) return;
     for (const library of LIBRARIES)
       await checkClient(command, [fixture('read.py').pathname, library]);
@@ -272,7 +259,7 @@ for (const proxy of proxies)
   }, async (t) => {
     const origin = await startProxy(t, proxy);
     checkLines(await read(fetched, origin));
-    const command = python(t, NEWER);
+    const command = pythonWith(t, [...NEWER, ...DECODERS]);
     if (command !== null)
       await checkClient(command, [fixture('read.py').pathname, 'httpx'], { origin });
   });

@@ -1,9 +1,15 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { cleanText } from '../../src/core/text/text.ts';
+import { temporaryFolder } from './folder.ts';
 
 /** Options with which npm installs the packages that follow, and nothing else. */
 export const NPM_INSTALL = 'install --no-audit --no-fund --ignore-scripts --save-exact'.split(' ');
+
+/** pip and npm download and unpack about a hundred packages, on whatever line there is. */
+const INSTALL_MS = 300_000;
 
 export interface RunOptions {
   cwd: string;
@@ -32,4 +38,25 @@ export function canInstall(t: TestContext, tools: string, install: () => void): 
     t.skip(`${tools} cannot be had: ${cleanText((error as Error).message).slice(-300)}`);
     return false;
   }
+}
+
+/** The Python of a new environment with these packages; null, with the test skipped, without them. */
+export function pythonWith(t: TestContext, packages: readonly string[]): string | null {
+  const folder = temporaryFolder();
+  const options = ['--quiet', '--disable-pip-version-check', '--retries', '1'];
+  const limits = { cwd: folder, timeout: INSTALL_MS };
+  const install = () => {
+    run('python3', ['-m', 'venv', 'venv'], limits);
+    run(join(folder, 'venv/bin/pip'), ['install', ...options, ...packages], limits);
+  };
+  return canInstall(t, packages.join(', '), install) ? join(folder, 'venv/bin/python') : null;
+}
+
+/** A new folder with these packages of npm; null, with the test skipped, without them. */
+export function folderWith(t: TestContext, packages: readonly string[]): string | null {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
+  const install = () =>
+    run('npm', [...NPM_INSTALL, ...packages], { cwd: folder, timeout: INSTALL_MS });
+  return canInstall(t, packages.join(', '), install) ? folder : null;
 }

@@ -97,6 +97,15 @@ test('what an agent reports of its cost counts, and what it does not report is u
     "The cost limit of 'mine' cannot be enforced: its agent does not report what it costs",
   ]);
   assert.deepEqual(of(silent.job.details[0]), [null, null, null, null]);
+  const calling = await run(t, async ({ body }) => {
+    await ask(body, '/tools/get_portfolio', {});
+    return { body: { done: true, reason: '' } };
+  });
+  assert.deepEqual(
+    of(calling.job.details[0]),
+    [null, null, null, null],
+    'calls cost nothing known',
+  );
 });
 
 test('user, password and query of the URL reach the agent, and nothing else; PUBLIC_URL, without a slash at its end, is where it reaches the service', async (t) => {

@@ -49,8 +49,10 @@ test('whatever would change something is refused, and neither the file nor its f
   }
   assert.equal((await view.get('/nowhere')).status, 404);
   const { paths } = (await view.get('/openapi.json')).body;
-  const methods = Object.values<object>(paths).flatMap((operations) => Object.keys(operations));
+  const { '/mcp': messages, ...others } = paths; // messages that only read are posted
+  const methods = Object.values<object>(others).flatMap((operations) => Object.keys(operations));
   assert.deepEqual([...new Set(methods)], ['get']);
+  assert.deepEqual(Object.keys(messages), ['post']);
   for (const request of readable.split(' '))
     assert.equal((await view.get(request)).status, 200, request);
   assert.deepEqual(contentOf(folder), before);

@@ -24,6 +24,7 @@ const messages: [body: unknown, headers: Record<string, string>, expected: strin
   [{ ...request('ping'), jsonrpc: '1.0' }, {}, '400 -32600'],
   [{ ...request('ping'), id: null }, {}, '400 -32600'],
   [{ ...request('ping'), id: 1.5 }, {}, '400 -32600'],
+  ['{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', {}, '400 -32600'],
   [{ ...request('ping'), method: 7 }, {}, '400 -32600'],
   [{ ...request('ping'), params: [] }, {}, '400 -32600'],
   [{ jsonrpc: '2.0', id: 1, result: {} }, {}, '400 -32600'],

@@ -34,7 +34,7 @@ const tools = tableOf<[tool: string, args: string, path: string]>(`
   list_jobs      | {"limit":5}                           | /jobs?limit=5
   results        | {"model":"model-a","date":"2025-08-05"} | /results?model=model-a&date=2025-08-05
   performance    | {"models":"model-a,model-b"}          | /performance?models=model-a,model-b
-  performance    | {"models":["model-a","model-b"],"by":"entry"} | /performance?models=model-a,model-b&by=entry
+  performance    | {"models":"model-a,model-b","by":"entry","job_id":null} | /performance?models=model-a,model-b&by=entry
   comparison     | {}                                    | /comparison
   decisions      | {"limit":3,"kind":"refusal"}          | /decisions?limit=3&kind=refusal
   reasoning      | {"date":"2025-08-05","include_full_conversation":true} | /reasoning?date=2025-08-05&include_full_conversation=true
@@ -61,7 +61,8 @@ const refusals = tableOf<[tool: string, args: string, why: string]>(`
   performance | {"table":"curve"}           | table: is not an argument
   results     | {"date":"2025-13-01"}       |
   decisions   | {"limit":0}                 | limit: expected a whole number from 1 to 200
-  decisions   | {"kind":{"a":1}}            | kind: expected one of
+  decisions   | {"kind":{"a":1}}            | kind: expected a text
+  results     | {"model":["model-a"]}       | model: expected a text
   comparison  | {"models":"nope"}           | no job has run nope
   start_job   | {}                          | end_date
   start_job   | {"end_date":"2025-11-07","Idempotency-Key":"k"} | Idempotency-Key: is not a field

@@ -58,15 +58,8 @@ const UNKNOWN_TOKENS = {
   reasoningTokens: null,
 };
 
-/** What a call of an agent has used, which is made without asking it. */
-const NO_USAGE: TokenUsage = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-  costUsd: 0,
-};
+/** What a call of an agent has used, which is made without asking it: its report may say that later. */
+const NO_USAGE: TokenUsage = { ...UNKNOWN_TOKENS, cacheWriteTokens: null };
 const EMPTY_ANSWER = {
   type: 'answer',
   content: '',

@@ -7,7 +7,7 @@ import { asObject } from '#json/json.ts';
 export const message = v.object({
   jsonrpc: v.literal('2.0'),
   /** A notification has none. */
-  id: v.optional(v.union([v.string(), v.pipe(v.number(), v.integer())])),
+  id: v.optional(v.union([v.string(), v.pipe(v.number(), v.safeInteger())])),
   method: v.string(),
   params: v.optional(namedRecord('McpParams', v.unknown()), {}),
 });

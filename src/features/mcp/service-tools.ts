@@ -8,7 +8,7 @@ import type { Input } from '#api/handler.ts';
 import type { Route } from '#api/route.ts';
 import { HttpError } from '#http/errors.ts';
 import { validateBody, validateQuery } from '#http/request.ts';
-import { asArray, asObject, asObjects, type Json, plainText } from '#json/json.ts';
+import { asObject, asObjects, type Json } from '#json/json.ts';
 import { comparisonRoute } from '../comparison/route.ts';
 import { coverageRoute } from '../coverage/route.ts';
 import { decisionsRoute } from '../decisions/route.ts';
@@ -133,15 +133,16 @@ async function readArguments(route: Route, args: Json): Promise<Input> {
   const isInPath = route.path.endsWith('/{job_id}');
   if (isInPath && (typeof job !== 'string' || job === ''))
     throw invalidArgument('job_id', 'is required, and a text');
-  const texts = Object.entries(isInPath ? {} : args).flatMap(([name, value]) => {
-    const text = plainText(asArray(value)?.join() ?? value);
-    return text === undefined ? [] : [[name, text] as const];
-  });
-  const query = String(new URLSearchParams(Object.fromEntries(texts)));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(isInPath ? {} : args)) {
+    if (typeof value === 'object' && value !== null)
+      throw invalidArgument(name, 'expected a text, a number, true or false');
+    if (value != null) query.set(name, String(value));
+  }
   return {
     ...input,
     params: { job_id: String(job) },
-    query: validateQuery(route.query, query),
+    query: validateQuery(route.query, String(query)),
     most: MAX_ANSWER_BYTES,
   };
 }

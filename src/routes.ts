@@ -40,7 +40,7 @@ export const routes: readonly Route[] = [
   dayRoute,
   dayToolsRoute,
   callToolRoute,
-  mcpRoute,
+  mcpRoute(() => routes),
   auditRoute,
   healthRoute,
   openapiRoute(() => routes),

@@ -109,6 +109,7 @@ const discardResponse = named('DiscardResponse', {
 export const cancelRoute = route({
   method: 'POST',
   path: '/simulate/cancel/{job_id}',
+  tool: 'cancel_job',
   tag: 'jobs',
   summary: 'Stop a job: its model processes end, completed model-days are kept.',
   response: cancelResponse,
@@ -146,6 +147,7 @@ export const discardRoute = route({
 export const jobsRoute = route({
   method: 'GET',
   path: '/jobs',
+  tool: 'list_jobs',
   tag: 'jobs',
   summary: 'The jobs, newest first, each with its status and progress; a page at a time.',
   query: jobsQuery,

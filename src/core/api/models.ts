@@ -141,6 +141,7 @@ function describeModel(
 export const modelsRoute = route({
   method: 'GET',
   path: '/models',
+  tool: 'models',
   tag: 'data',
   summary: 'The models of the configuration and those named in jobs, with what each has completed.',
   query: v.object({ study: studyFilter }),

@@ -189,6 +189,7 @@ export const searchResponse = namedResponse('SearchResponse', {
 export const reasoningRoute = route({
   method: 'GET',
   path: '/reasoning',
+  tool: 'reasoning',
   tag: 'results',
   summary: 'The trading sessions, and on request their whole conversations.',
   query: reasoningQuery,

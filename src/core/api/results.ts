@@ -74,6 +74,7 @@ export function areResultsFew(context: Context, { query }: Input<ResultsQuery>):
 export const resultsRoute = route({
   method: 'GET',
   path: '/results',
+  tool: 'results',
   tag: 'results',
   summary: 'Every position: cash, holdings and value after each action, by date, model and action.',
   query: resultsQuery,

@@ -20,6 +20,8 @@ export interface LongList {
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
+  /** Its name among the tools of the Model Context Protocol. */
+  tool?: string;
   tag: Tag;
   summary: string;
   query?: Fields;

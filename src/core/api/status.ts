@@ -116,6 +116,7 @@ function isJobSmall({ database }: Context, { params }: Input): boolean {
 export const statusRoute = route({
   method: 'GET',
   path: '/simulate/status/{job_id}',
+  tool: 'job_status',
   tag: 'jobs',
   summary: "A job's progress, model-day by model-day.",
   response: statusResponse,

@@ -125,6 +125,7 @@ export type TriggerResponse = v.InferOutput<typeof triggerResponse>;
 export const triggerRoute = route({
   method: 'POST',
   path: '/simulate/trigger',
+  tool: 'start_job',
   tag: 'jobs',
   summary: 'Start a simulation job: every model on every weekday of a range.',
   body: triggerRequest,

@@ -327,6 +327,7 @@ function comparisonJson(
 export const comparisonRoute = route({
   method: 'GET',
   path: '/comparison',
+  tool: 'comparison',
   tag: 'results',
   summary:
     'Whether models differ by more than chance: differences with intervals, and what it would take to show them.',

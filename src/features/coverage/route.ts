@@ -94,6 +94,7 @@ function describeSpans(spans: readonly CoverageSpan[]) {
 export const coverageRoute = route({
   method: 'GET',
   path: '/prices/coverage',
+  tool: 'price_coverage',
   tag: 'data',
   summary:
     'The stored prices: per symbol its bars, covered spans, gaps between them and last download.',

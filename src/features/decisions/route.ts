@@ -81,6 +81,7 @@ export const decisionsResponse = namedResponse('DecisionsResponse', {
 export const decisionsRoute = route({
   method: 'GET',
   path: '/decisions',
+  tool: 'decisions',
   tag: 'results',
   summary:
     'What the models did and why, newest first: orders, refusals, failures, days without a trade; a page at a time.',

@@ -279,6 +279,7 @@ function tradeRow({ cashBefore, cash, ...action }: Change) {
 export const performanceRoute = route({
   method: 'GET',
   path: '/performance',
+  tool: 'performance',
   tag: 'results',
   summary: 'How each model did: its curve, return, risk, trades and cost, beside a benchmark.',
   query: performanceQuery,

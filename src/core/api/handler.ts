@@ -4,7 +4,7 @@ import type { Database } from '#database/database.ts';
 import type { JobQueue } from '#jobs/queue.ts';
 import { type Log, silentLog } from '#process/log.ts';
 import type { AgentDays } from '#trading/agent-days.ts';
-import type { ServedSettings } from '#settings/settings.ts';
+import { deploymentFields, type ServedSettings } from '#settings/settings.ts';
 import { type Cell, csvLine } from '#text/csv.ts';
 import { asObject } from '#json/json.ts';
 import { innerSchema, type Shape } from '#json/shape.ts';
@@ -98,15 +98,6 @@ export const CLIENT_LEFT = new Error('the client has left');
 export function asyncText(text: Promise<string>, end: AbortController): AsyncBody {
   const made = text.then((json) => ({ bytes: Buffer.from(json), fileName: null }));
   return { made, isTable: false, end };
-}
-
-/** The fields that most responses have. */
-export function deploymentFields({ deploymentMode, preserveDevData }: ServedSettings) {
-  return {
-    deployment_mode: deploymentMode,
-    is_dev_mode: deploymentMode === 'DEV',
-    preserve_dev_data: preserveDevData,
-  };
 }
 
 /** JSON with these members, and the fields that most responses have. */

@@ -6,7 +6,8 @@ import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { servedSchema } from '#wire/protocol.ts';
 import { dateRangeEntries, parseFilters, feedEntries, feedFilters } from './filters.ts';
 import { resolveStudy } from './studies.ts';
-import { deploymentFields, jsonBody } from './handler.ts';
+import { deploymentFields } from '#settings/settings.ts';
+import { jsonBody } from './handler.ts';
 import {
   actionEntries,
   dateText,

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { contentVersion } from '#database/state.ts';
 import {
   type Context,
-  deploymentFields,
   type HandlerResult,
   type Input,
   isReady,
@@ -12,7 +11,7 @@ import {
 } from '#api/handler.ts';
 import { errorCode } from '#domain/service-error.ts';
 import { logUnexpected } from '#process/log.ts';
-import type { Settings } from '#settings/settings.ts';
+import { deploymentFields, type Settings } from '#settings/settings.ts';
 import { printableJson } from '#text/text.ts';
 import {
   type AccessRules,

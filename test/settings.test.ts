@@ -22,6 +22,8 @@ test('without a variable everything has its default', () => {
       apiHost: null,
       apiPort: 8080,
       publicUrl: null,
+      jobWebhookUrl: null,
+      jobWebhookKey: null,
       logLevel: 'INFO',
     },
     ...{ maxSimulationDays: 30, maxParallelModels: null, modelDayTimeoutMs: 3_600_000 },
@@ -124,6 +126,7 @@ const keys = [
   ...['ALPHAADVANTAGE_API_KEY', 'ALPHAVANTAGE_API_KEY', 'MASSIVE_API_KEY', 'POLYGON_API_KEY'],
   ...['JINA_API_KEY', 'API_TOKEN'],
 ];
+const base64 = (bytes: number) => Buffer.alloc(bytes, 'secret').toString('base64');
 const unreadable: [variable: string, ...values: string[]][] = [
   ['DEPLOYMENT_MODE', 'dev', 'TEST'],
   [
@@ -158,6 +161,10 @@ const unreadable: [variable: string, ...values: string[]][] = [
   ]),
   ['RUNTIME_CONFIG_PATH', import.meta.dirname],
   ['API_TOKENS_FILE', import.meta.dirname],
+  ['JOB_WEBHOOK_URL', 'hooks.example.com/secret', 'ftp://hooks.example.com/secret'],
+  ['JOB_WEBHOOK_SECRET', 'secret', 'whsec_', 'whsec_secret', `whsec_${base64(23)}`],
+  ['JOB_WEBHOOK_SECRET', `whsec_${base64(65)}`, base64(24), `Whsec_${base64(24)}`],
+  ['JOB_WEBHOOK_SECRET', `whsec_${base64(32).replace('=', '')}`, `whsec_${'-_'.repeat(16)}`],
   ['ALLOWED_HOSTS', 'https://sim.example.com', 'sim.example.com:8080'],
 ];
 test('a value that cannot be read stops the start with its name, and a key is never printed', () => {
@@ -168,9 +175,18 @@ test('a value that cannot be read stops the start with its name, and a key is ne
         ({ code, message }: Error & { code: string }) =>
           code === 'cannot_start' &&
           message.includes(`${variable}: expected`) &&
-          !message.includes('secret'),
+          !message.includes('secret') &&
+          !message.includes(base64(21)),
         `${variable}=${value}`,
       );
+});
+
+test('the secret of the webhook is base64 of 24 to 64 bytes, with its padding', () => {
+  for (const bytes of [24, 25, 26, 32, 63, 64]) {
+    const JOB_WEBHOOK_SECRET = `whsec_${base64(bytes)}`;
+    const { jobWebhookKey } = readSettings({ JOB_WEBHOOK_SECRET, ...nowhere });
+    assert.deepEqual(jobWebhookKey, Buffer.alloc(bytes, 'secret'));
+  }
 });
 
 test('of a list that cannot be read the items are named', () => {

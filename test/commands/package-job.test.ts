@@ -90,6 +90,7 @@ async function neighbours(path: string): Promise<Books> {
     run(`UPDATE reasoning_logs SET content = ${words}`);
   }
   run(`INSERT INTO idempotency_keys VALUES ('key-of-a-client', 'job-2', 'hash', '{}')`);
+  run(`INSERT INTO announcements VALUES ('job-2', '{"event":"to-be-announced"}')`);
   books.setBar('AAPL', '2025-01-06', { open: 102, close: 777.125 });
   books.setBar('AAPL', '2025-01-07', { open: 104, close: 888.125 });
   books.setBar('ZZZZ', '2025-01-06', { open: 5, close: 5.4375 });
@@ -131,7 +132,7 @@ test('a package is one file without a log, and has nothing of other jobs and no 
   assert.deepEqual([...bytes.subarray(18, 20)], [1, 1], 'it is written and read without a log');
   for (const text of [
     ...['job-1', 'job-3', 'job-4', 'job-5', 'stranger', 'words of', 'key-of-a-client', 'ZZZZ'],
-    ...['2025-01-08T', '2025-01-07'],
+    ...['2025-01-08T', '2025-01-07', 'to-be-announced'],
   ])
     assert.equal(bytes.includes(text), false, text);
   const { lines } = reader(t, target);
@@ -221,7 +222,7 @@ test('of every table, a package has the rows that the model-days of its job rest
   }
   const others = [
     ...['changed_starts', 'price_writes', 'figure_settings', 'opening_lots'],
-    ...['price_data_coverage', 'idempotency_keys', 'package_manifest'],
+    ...['price_data_coverage', 'idempotency_keys', 'announcements', 'package_manifest'],
     ...['documents', 'document_texts', 'document_sessions', 'document_imports'],
   ]; // which other tests look at
   assert.deepEqual([...counts.keys(), ...others].sort(), Object.keys(KEPT_ROWS).sort());

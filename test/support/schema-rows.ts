@@ -186,7 +186,10 @@ export const forbidden = tableOf<[name: string, sql: string]>(`
   calls that come to be none                                     | UPDATE tool_usage SET calls = 0
   an empty idempotency key                                       | INSERT INTO idempotency_keys VALUES ('', 'j', 'h', '{}')
   a remembered answer that becomes no JSON                       | UPDATE idempotency_keys SET answer = '{'
-  a second key for a job                                         | INSERT INTO idempotency_keys VALUES ('another', 'j', 'h', '{}')`);
+  a second key for a job                                         | INSERT INTO idempotency_keys VALUES ('another', 'j', 'h', '{}')
+  an announcement of an unknown job                              | INSERT INTO announcements VALUES ('stranger', '{}')
+  a second announcement of a job                                 | INSERT INTO announcements VALUES ('j', '{}')
+  an announcement that becomes no JSON                           | UPDATE announcements SET body = '{'`);
 
 /** One after another, each is accepted. */
 export const accepted = tableOf<[name: string, sql: string]>(`
@@ -255,6 +258,8 @@ export const accepted = tableOf<[name: string, sql: string]>(`
   splits that are known                                          | INSERT INTO stock_split_coverage VALUES ('AAPL', '2025-01-06', 's', 't')
   splits that are known further                                  | UPDATE stock_split_coverage SET end_date = '2025-01-07'
   an idempotency key                                             | INSERT INTO idempotency_keys VALUES ('key', 'j', 'h', '{}')
+  an announcement                                                | INSERT INTO announcements VALUES ('j', '{}')
+  an announcement that changes                                   | UPDATE announcements SET body = '[1]'
   a remembered answer that changes                               | UPDATE idempotency_keys SET answer = '[1]'
   a factor                                                       | INSERT INTO factors VALUES ('market', '2025-01-06', 0.01, 's', 't')
   a factor that is revised                                       | UPDATE factors SET value = 0.02

@@ -4,7 +4,7 @@ import type { Database } from '#database/database.ts';
 import type { JobQueue } from '#jobs/queue.ts';
 import { type Log, silentLog } from '#process/log.ts';
 import type { AgentDays } from '#trading/agent-days.ts';
-import type { ServedSettings } from '#settings/settings.ts';
+import { deploymentFields, type ServedSettings } from '#settings/settings.ts';
 import { type Cell, csvLine } from '#text/csv.ts';
 import { asObject } from '#json/json.ts';
 import { innerSchema, type Shape } from '#json/shape.ts';
@@ -137,15 +137,6 @@ export function* within(items: Iterable<string>, most = Infinity): Generator<str
     yield item;
     if ((bytes += Buffer.byteLength(item)) > most) return;
   }
-}
-
-/** The fields that most responses have. */
-export function deploymentFields({ deploymentMode, preserveDevData }: ServedSettings) {
-  return {
-    deployment_mode: deploymentMode,
-    is_dev_mode: deploymentMode === 'DEV',
-    preserve_dev_data: preserveDevData,
-  };
 }
 
 /** JSON with these members, and the fields that most responses have. */

@@ -5,7 +5,8 @@ import { answerFaults } from '#domain/vocabulary.ts';
 import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { servedSchema } from '#wire/protocol.ts';
 import { dateRangeEntries, feedEntries, sessionFilters } from './filters.ts';
-import { deploymentFields, jsonBody } from './handler.ts';
+import { deploymentFields } from '#settings/settings.ts';
+import { jsonBody } from './handler.ts';
 import {
   actionEntries,
   dateText,

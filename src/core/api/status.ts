@@ -11,7 +11,8 @@ import { modelDayStatuses } from '#domain/vocabulary.ts';
 import { entrySchema } from '#settings/entry.ts';
 import { currentWarnings } from '#prices/warnings.ts';
 import { checkJob } from './filters.ts';
-import { type Context, deploymentFields, type Input, listMember } from './handler.ts';
+import { deploymentFields } from '#settings/settings.ts';
+import { type Context, type Input, listMember } from './handler.ts';
 import {
   countSchema,
   dateText,

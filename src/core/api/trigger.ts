@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { signatureSchema } from '#settings/configuration-schema.ts';
 import { invalidFilter } from '#domain/service-error.ts';
 import { MAX_RUNS } from '#domain/runs.ts';
-import { deploymentFields } from './handler.ts';
+import { deploymentFields } from '#settings/settings.ts';
 import {
   dateText,
   deploymentEntries,

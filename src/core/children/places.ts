@@ -155,4 +155,8 @@ export const workerLimits = {
   restartPauseMs: 500,
   /** From the start of a news search to the last byte of its response. */
   newsSearchMs: 20_000,
+  /** From the start of an announcement to the status of its response. */
+  announcementMs: 10_000,
+  /** The pauses before an announcement that failed is sent again. */
+  announcementPausesMs: [1_000, 5_000, 25_000],
 };

@@ -204,6 +204,25 @@ export function endJob(
   assert.equal(changes, 1, 'only an unfinished job can end');
 }
 
+/** The first ends that are still to be announced: as many as are announced at a time. */
+export const nextAnnouncements = reads(
+  'all',
+  'SELECT job_id AS jobId, body FROM announcements ORDER BY rowid LIMIT 100',
+  { jobId: text, body: text },
+);
+
+/** An end of a job, and the JSON that announces it. */
+export type Announcement = RowOf<typeof nextAnnouncements>;
+
+/** Stores what is to be announced, within the transaction that ends the job. */
+export function addAnnouncement(database: Database, { jobId, body }: Announcement): void {
+  database.statement('INSERT INTO announcements (job_id, body) VALUES (?, ?)').run(jobId, body);
+}
+
+export function removeAnnouncement(database: Database, jobId: string): void {
+  database.statement('DELETE FROM announcements WHERE job_id = ?').run(jobId);
+}
+
 interface RunKey {
   jobId: string;
   model: string;

@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers';
 import { contentVersion } from '#database/state.ts';
 import {
   type Context,
-  deploymentFields,
   type Caller,
   CLIENT_LEFT,
   type HandlerResult,
@@ -19,7 +18,7 @@ import { fitted } from '#api/fit.ts';
 import { RPC_CODES, rpcError } from '#api/rpc-error.ts';
 import { errorCode } from '#domain/service-error.ts';
 import { logUnexpected } from '#process/log.ts';
-import type { Settings } from '#settings/settings.ts';
+import { deploymentFields, type Settings } from '#settings/settings.ts';
 import { printableJson } from '#text/text.ts';
 import {
   type AccessRules,

@@ -22,6 +22,7 @@ import { findStorageFault } from '#database/storage/faults.ts';
 import { endModelDays, recordRestart } from '#database/model-days.ts';
 import { count } from '#text/sentences.ts';
 import { finishJob, runJob, addModelDayWarnings } from './run.ts';
+import { createWebhook, noteEnd } from './webhook.ts';
 
 /** How often to retry while the database cannot be written. */
 const RETRY_MS = 1_000;
@@ -95,10 +96,8 @@ async function resume(
  * run; null for a job that was already cancelled. Rejects with a `ServiceError` for an unknown job
  * or one that has ended.
  */
-export function cancelJob(
-  { database, clock }: WorkerContext,
-  jobId: string,
-): Promise<number | null> {
+export function cancelJob(context: WorkerContext, jobId: string): Promise<number | null> {
+  const { database, clock } = context;
   return database.write(() => {
     const status = statusOfJob(database, jobId);
     if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
@@ -113,6 +112,7 @@ export function cancelJob(
     });
     endStoredJob(database, jobId, { status: 'cancelled', error: null, at });
     addModelDayWarnings(database, jobId);
+    noteEnd(context, jobId);
     return notRun;
   });
 }
@@ -147,6 +147,7 @@ export type JobQueue = ReturnType<typeof createJobQueue>;
 
 export function createJobQueue(context: WorkerContext) {
   const { database, log } = context;
+  const webhook = createWebhook(context);
   let current = new AbortController();
   let isStopping = false;
   let working: Promise<void> = Promise.resolve();
@@ -160,6 +161,7 @@ export function createJobQueue(context: WorkerContext) {
       await runThroughFaults(context, jobId, { signal, isRestart }).finally(
         () => (context.clock = clock),
       );
+      webhook.send();
     };
     // After the previous job, whose children may still be exiting.
     working = working.then(run).catch((error: unknown) => {
@@ -190,21 +192,23 @@ export function createJobQueue(context: WorkerContext) {
       if (notRun === null) return null;
       current.abort('Cancelled');
       log.info('job cancelled', { jobId, notRun });
+      webhook.send();
       return notRun;
     },
-    /** Resumes the unfinished job of an earlier process, if there is one. */
+    /** Resumes the unfinished job of an earlier process, and announces what that did not. */
     resume() {
+      webhook.send();
       const jobId = unfinishedJobId(database);
       if (jobId !== null) start(jobId, true);
     },
     /**
-     * Stops the worker and its children; the job stays resumable. Resolves when all of them have
-     * exited.
+     * Stops the worker, its children and announcements; the job stays resumable. Resolves when all
+     * of them have ended.
      */
     async stop() {
       isStopping = true;
       current.abort('The service is stopping');
-      await working;
+      await Promise.all([working, webhook.stop()]);
     },
   };
 }

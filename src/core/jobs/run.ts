@@ -43,6 +43,7 @@ import { scheduleSliced } from '#children/turns.ts';
 import { type ActiveJob, isStopped, type WorkerContext, watchLifetime } from './active-job.ts';
 import { resolveModel } from './entries.ts';
 import { runModelDay } from './model-day.ts';
+import { noteEnd } from './webhook.ts';
 
 /**
  * Works a job through its five steps: missing prices, downloads, plan, status and warnings,
@@ -84,6 +85,7 @@ export async function finishJob(
     const status = error === null ? finalStatus(database, jobId) : 'failed';
     endStoredJob(database, jobId, { status, error, at });
     addModelDayWarnings(database, jobId);
+    noteEnd(context, jobId);
     return status;
   };
   const status = await database.write(end, { signal });

@@ -29,6 +29,15 @@ export interface ServedSettings
   deploymentMode: DeploymentMode | 'UNKNOWN';
 }
 
+/** The fields that most responses have. */
+export function deploymentFields({ deploymentMode, preserveDevData }: ServedSettings) {
+  return {
+    deployment_mode: deploymentMode,
+    is_dev_mode: deploymentMode === 'DEV',
+    preserve_dev_data: preserveDevData,
+  };
+}
+
 const MAX_TOKEN_LENGTH = 1_000;
 
 export function isAccessToken(text: string): boolean {
@@ -69,9 +78,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     modelDayCommand: env.MODEL_DAY_COMMAND,
     /** The environment variables that this command gets besides PATH and HOME. */
     modelDayCommandVariables: env.MODEL_DAY_COMMAND_ENV,
-    /**
-     * The time limit of one request to a model: of the whole response, or of a silence in a stream.
-     */
+    /** The time limit of one request to a model, or in a stream of a silence. */
     modelRequestTimeoutMs: env.MODEL_REQUEST_TIMEOUT_SECONDS * 1000,
     /** The longest total wait of a job for the price provider's rate limits. */
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
@@ -99,8 +106,11 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     riskFreeRate: env.RISK_FREE_RATE,
     /** The URL of the service for client commands; null means `localUrl`. */
     apiUrl: env.API_URL,
-    /** The same for agents, which call the tools of their days there. */
+    /** The same for agents, which call the tools of their days there, and for links to pages. */
     publicUrl: env.PUBLIC_URL,
+    /** Where ends of jobs are announced, and what signs that. Neither is shown. */
+    jobWebhookUrl: env.JOB_WEBHOOK_URL,
+    jobWebhookKey: env.JOB_WEBHOOK_SECRET,
     /**
      * An access token with all rights, which client commands send. Without it and without the file,
      * no request needs one.
@@ -216,6 +226,17 @@ const headerKey = v.pipe(
   v.check(isHeaderKey, 'expected a key of ASCII characters without spaces'),
 );
 
+const SECRET = 'expected whsec_ and the base64 of 24 to 64 bytes';
+/** The bytes of a secret as Standard Webhooks writes it. */
+const webhookSecret = v.pipe(
+  v.string(),
+  v.startsWith('whsec_', SECRET),
+  v.transform((secret) => secret.slice('whsec_'.length)),
+  v.base64(SECRET),
+  v.transform((text) => Buffer.from(text, 'base64')),
+  v.check(({ length }) => length >= 24 && length <= 64, SECRET),
+);
+
 /** The path of a file, which may be missing. */
 const filePath = v.pipe(
   v.string(),
@@ -318,6 +339,8 @@ const environmentSchema = v.object({
   AUTO_DOWNLOAD_PRICE_DATA: v.optional(trueOrFalse, 'true'),
   RUNTIME_CONFIG_PATH: optional(filePath),
   PUBLIC_URL: optional(httpUrl),
+  JOB_WEBHOOK_URL: optional(httpUrl),
+  JOB_WEBHOOK_SECRET: optional(webhookSecret),
   OPENAI_API_BASE: optional(httpUrl),
   ...Object.fromEntries(makers.map(({ keyVariable }) => [keyVariable, optional(headerKey)])),
   OPENAI_API_KEY: optional(headerKey),

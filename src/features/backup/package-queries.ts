@@ -87,7 +87,7 @@ const LATER_REVISION = `revision_id IN (
 
 /**
  * Which rows of each table stay, in the order in which the others are deleted. An idempotency key
- * is its client's. Of an opening stay the session, its last position, and what it held with the
+ * is its client's, and an announcement its service's. Of an opening stay the session, its last position, and what it held with the
  * prices of that. A test compares the tables with the schema.
  */
 export const KEPT_ROWS: Readonly<Record<string, string>> = {
@@ -111,6 +111,7 @@ export const KEPT_ROWS: Readonly<Record<string, string>> = {
   documents: SHOWN,
   document_imports: 'import_id IN (SELECT import_id FROM documents)',
   opening_lots: NONE,
+  announcements: NONE,
   price_writes: 'TRUE',
   price_data: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_BAR} OR ${NOT_ENDED}`,
   price_revisions: `${OF_SYMBOL} AND date <= ${LAST_DATE} OR ${LATER_REVISION}`,

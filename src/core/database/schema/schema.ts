@@ -3,7 +3,7 @@ import { tables } from './tables.ts';
 import { ServiceError } from '#domain/service-error.ts';
 
 /** The version of the schema (`user_version`): a file of any other is refused. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** Marks the file as this service's own (`PRAGMA application_id`): "TSSv". */
 export const APPLICATION_ID = 0x54535376;

@@ -307,6 +307,11 @@ END;`,
   request_hash TEXT NOT NULL,
   answer TEXT NOT NULL CHECK (json_valid(answer))
 ) STRICT, WITHOUT ROWID;`,
+  // Ends of jobs that are still to be announced (jobs/webhook.ts), as they were at that moment.
+  `CREATE TABLE announcements (
+  job_id TEXT PRIMARY KEY REFERENCES jobs,
+  body TEXT NOT NULL CHECK (json_valid(body))
+) STRICT;`,
   // The lots of an opening's holdings, oldest first.
   `CREATE TABLE opening_lots (
   session_id INTEGER NOT NULL REFERENCES trading_sessions,

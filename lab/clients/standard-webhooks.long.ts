@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Settings } from '../../src/core/settings/settings.ts';
+import { scriptedAgent } from '../../test/support/agents.ts';
+import { canInstall, NPM_INSTALL, run } from '../../test/support/foreign-tools.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { followProgram } from '../../test/support/program.ts';
+import { startTestService } from '../../test/support/service.ts';
+import { until } from '../../test/support/until.ts';
+
+/**
+ * The receiver of docs/operations.md, as it stands there, checks announcements with the library of
+ * Standard Webhooks. That comes from npm; where it cannot be had, the test is skipped by name.
+ */
+
+const LIBRARY = 'standardwebhooks@1.1.1';
+const INSTALL_MS = 120_000;
+const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
+const [, program = ''] =
+  /^```js\n(import [^]*?standardwebhooks[^]*?)^```/m.exec(
+    readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8'),
+  ) ?? [];
+
+test('the library of Standard Webhooks accepts what the service signs with its secret, and nothing else', async (t) => {
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, 'package.json'), '{"private": true, "type": "module"}');
+  const install = () => run('npm', [...NPM_INSTALL, LIBRARY], { cwd, timeout: INSTALL_MS });
+  if (!canInstall(t, LIBRARY, install)) return;
+  writeFileSync(join(cwd, 'receiver.js'), program);
+  const key = Buffer.alloc(32, 'a key');
+  const env = { JOB_WEBHOOK_SECRET: `whsec_${key.toString('base64')}` };
+  const receiver = followProgram(spawn(process.execPath, ['receiver.js', '0'], { cwd, env }));
+  t.after(() => receiver.process.kill('SIGKILL'));
+  const [, port] = await receiver.waitFor(/^(\d+)\n/);
+  const announce = async (jobWebhookKey: Settings['jobWebhookKey'], clock = () => new Date()) => {
+    const jobWebhookUrl = `http://127.0.0.1:${port}/`;
+    const service = await startTestService(t, {
+      settings: { jobWebhookUrl, jobWebhookKey, autoDownloadPriceData: false },
+      limits: { announcementPausesMs: [] },
+      agent: scriptedAgent({}),
+      prices: 'AAPL 2025-11-10 100 101',
+      clock,
+    });
+    const { job_id: jobId, status } = await service.runJob(DAY);
+    const { database, logLines } = service;
+    const left = database.statement('SELECT 1 FROM announcements');
+    await until('the announcement to be over', () => left.get() === undefined);
+    const [warning] = logLines.filter(({ message }) => message.startsWith('cannot announce'));
+    return { line: `${jobId} ${status}`, failure: warning?.['failure'] };
+  };
+  const { line, failure } = await announce(key);
+  assert.equal(failure, undefined);
+  await receiver.waitFor(new RegExp(`^${line}$`, 'm'));
+  const refused = { failure: 'status 401' };
+  const old = () => new Date(Date.now() - 3_600_000);
+  const others = [await announce(Buffer.alloc(32, 'another')), await announce(null)];
+  for (const { failure } of [...others, await announce(key, old)])
+    assert.deepEqual({ failure }, refused);
+});

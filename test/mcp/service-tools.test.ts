@@ -56,9 +56,9 @@ test('each tool answers what its route answers, as text and as it is', async () 
 const refusals = tableOf<[tool: string, args: string, why: string]>(`
   job_status  | {}                          | job_id: is required
   job_status  | {"job_id":"nope"}           | Job nope not found
-  job_status  | {"job_id":"JOB","x":1}      | x: is no argument of this tool; they are job_id
-  results     | {"format":"csv"}            | format: is no argument
-  performance | {"table":"curve"}           | table: is no argument
+  job_status  | {"job_id":"JOB","x":1}      | x: is not an argument of this tool; they are job_id
+  results     | {"format":"csv"}            | format: is not an argument
+  performance | {"table":"curve"}           | table: is not an argument
   results     | {"date":"2025-13-01"}       |
   decisions   | {"limit":0}                 | limit: expected a whole number from 1 to 200
   decisions   | {"kind":{"a":1}}            | kind: expected a text

@@ -95,7 +95,7 @@ function readArguments(
     if (!names.includes(name))
       throw new HttpError(
         422,
-        `${name.slice(0, 100)}: is no argument of this tool; they are ${names.join(', ')}`,
+        `${name.slice(0, 100)}: is not an argument of this tool; they are ${names.join(', ')}`,
       );
     if (value === null) return [];
     if (typeof value !== 'object') return [[name, String(value)] as const];

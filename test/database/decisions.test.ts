@@ -262,7 +262,7 @@ const plans = [
 test('a page takes time for its own decisions, however many there are', () => {
   const database = openDatabase(':memory:');
   const found = queries
-    .filter(({ sql }) => sql.includes(' AS turn'))
+    .filter(({ sql }) => sql.includes(' AS turn') && !sql.startsWith('SELECT count'))
     .map(({ sql }) => {
       const plan = database.statement(`EXPLAIN QUERY PLAN ${sql}`).all();
       const steps = plan.map(({ detail }) => String(detail));

@@ -144,6 +144,17 @@ const written: { chunks?: number } = {};
 const receivers: Record<string, [react: Reaction, tries: number, failure: string | null]> = {
   'takes it with a 200': [refuses(200), 1, null],
   'takes it with a 299': [refuses(299), 1, null],
+  'takes it with a content coding that is unknown': [
+    refuses(200, { 'content-encoding': 'aws-chunked' }),
+    1,
+    null,
+  ],
+  'takes it and breaks HTTP after its status': [
+    (response) =>
+      void response.socket?.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\n'),
+    1,
+    null,
+  ],
   redirects: [refuses(302, { location: '/elsewhere' }), TRIES, 'status 302'],
   'redirects for good': [refuses(308, { location: '/elsewhere' }), TRIES, 'status 308'],
   'has an error': [refuses(500), TRIES, 'status 500'],

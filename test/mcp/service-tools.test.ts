@@ -98,7 +98,7 @@ test('a long answer is cut to whole records, and says how many there are', async
   assert.equal(count, results.length);
   assert.equal(
     left,
-    `These are the first ${count} of ${all.count} results; ask for fewer by model, job_id, date, or start_date and end_date.`,
+    `${count} of ${all.count} results are shown; ask for fewer by model, job_id, date, or start_date and end_date; GET /results has all over HTTP.`,
   );
   const status = await callTool(service.url, 'job_status', { job_id: jobId });
   const { details, terms } = status.structuredContent;
@@ -108,6 +108,11 @@ test('a long answer is cut to whole records, and says how many there are', async
   assert.equal(next_before, decisions.at(-1).id);
   const next = await callTool(service.url, 'decisions', { limit: 1, before: next_before });
   const whole = (await service.get('/decisions?limit=200')).body;
+  const everything = service.database.statement('SELECT count(*) AS count FROM decisions').get();
+  assert.match(
+    page.content[1].text,
+    RegExp(`^${decisions.length} of ${everything?.['count']} decis`),
+  );
   assert.deepEqual(next.structuredContent.decisions[0], whole.decisions[decisions.length]);
   const sessions = await callTool(service.url, 'reasoning', { include_full_conversation: true });
   const total = (await service.get('/reasoning')).body.count;

@@ -39,7 +39,7 @@ export const operations: Operation[] = Object.entries<Json>(description['paths']
       path,
       answers: mapValues(
         responses as Record<string, Json>,
-        ({ content }) => content['application/json'].schema,
+        ({ content }) => content?.['application/json'].schema ?? {}, // a notification has no answer
       ),
       parameters,
       body: requestBody?.content['application/json'].schema,

@@ -54,11 +54,12 @@ export function fitAnswer(
     ...(hasPages && { next_before: before }),
   };
   const further = hasPages ? `before ${before} asks for the rest` : rest;
+  const overHttp = `GET ${path} has all over HTTP`;
   const whole = total ?? all.length;
   const lost = [...new Set([beside, ...shown].flatMap((part) => part.lost))];
   const left = compact([
     shown.length < whole &&
-      `These are the first ${shown.length} of ${whole} ${name}; ${further ?? `GET ${path} has all over HTTP`}.`,
+      `${shown.length} of ${whole} ${name} are shown; ${further ? `${further}; ` : ''}${overHttp}.`,
     lost.length > 0 &&
       `Too long here, and left empty: ${listed(lost)}; GET ${path} has them over HTTP.`,
   ]);

@@ -3,6 +3,7 @@ import { timestamp } from '#time/calendar.ts';
 import type { Database } from '#database/database.ts';
 import {
   type JobPlace,
+  countJobs,
   listedJob,
   nextJob,
   placeAt,
@@ -154,7 +155,10 @@ export const jobsRoute = route({
   response: jobsResponse,
   isShort: areJobsSmall,
   hasTable: true,
-  list: { name: 'jobs' },
+  list: {
+    name: 'jobs',
+    count: (context, { query }) => countJobs(context.database, resolveStudy(context, query)) ?? 0,
+  },
   isKept: true,
   handle(context, { query, format }) {
     const { database, settings } = context;

@@ -289,13 +289,12 @@ function requireRoute(
     );
   if ('params' in match && (viewedFile === null || isReading(match.route))) return match;
   const methods = 'params' in match ? [] : match.allowed;
-  const names =
-    viewedFile === null ? methods : methods.filter((name) => name === 'GET' || name === 'HEAD');
+  const isOpen = viewedFile === null || isReading(match.route);
+  const names = isOpen ? methods : methods.filter((name) => name === 'GET' || name === 'HEAD');
   const allowed = names.join(', ');
-  const detail =
-    viewedFile === null
-      ? `${match.route.path} has no method ${method}; it has ${allowed}`
-      : `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
+  const detail = isOpen
+    ? `${match.route.path} has no method ${method}; it has ${allowed}`
+    : `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
   throw new HttpError(405, detail, { headers: ['Allow', allowed] });
 }
 

@@ -8,7 +8,7 @@ import {
   removeAnnouncement,
 } from '#database/job-queries.ts';
 import { jobStatus } from '#database/records/job-records.ts';
-import { httpStream, toHttpFailure } from '#network/http-client.ts';
+import { httpStatus, toHttpFailure } from '#network/http-client.ts';
 import { currentWarnings } from '#prices/warnings.ts';
 import { logUnexpected } from '#process/log.ts';
 import { deploymentFields } from '#settings/settings.ts';
@@ -55,9 +55,8 @@ export function createWebhook({ database, log, clock, settings, limits }: Worker
       ...(key !== null && { 'webhook-signature': `v1,${sign(key)}` }),
     };
     const request = { method: 'POST', headers, body, timeoutMs: limits.announcementMs } as const;
-    const answer = await httpStream(url, { ...request, signal }).catch(toHttpFailure);
+    const answer = await httpStatus(url, { ...request, signal }).catch(toHttpFailure);
     if (answer.failure !== undefined) return answer.failure;
-    answer.close();
     return answer.status >= 200 && answer.status < 300 ? null : `status ${answer.status}`;
   };
 
@@ -72,8 +71,6 @@ export function createWebhook({ database, log, clock, settings, limits }: Worker
     }
     if (failure !== null) log.warning('cannot announce the end of a job', { jobId, failure });
     await database.write(() => removeAnnouncement(database, jobId));
-    deliveries.delete(jobId);
-    send();
   };
 
   /** Announces what is not on its way; without an address it waits for one. */
@@ -82,9 +79,16 @@ export function createWebhook({ database, log, clock, settings, limits }: Worker
     for (const announcement of nextAnnouncements(database)) {
       const { jobId } = announcement;
       if (deliveries.has(jobId)) continue;
-      const delivery = deliver(address, announcement).catch((error: unknown) => {
-        if (!signal.aborted) logUnexpected(log, error, { jobId });
-      });
+      const delivery = deliver(address, announcement).then(
+        () => {
+          deliveries.delete(jobId);
+          send();
+        },
+        (error: unknown) => {
+          // It stays: this process does not announce it twice.
+          if (!signal.aborted) logUnexpected(log, error, { jobId });
+        },
+      );
       deliveries.set(jobId, delivery);
     }
   }

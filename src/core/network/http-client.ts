@@ -117,9 +117,9 @@ export function httpRequest(
   url: string,
   request: HttpRequest,
 ): Promise<HttpResponse | HttpFailure> {
-  return sendHttp(url, request, async (head, body) => ({
-    ...head,
-    text: await bodyText(body, request.maxBytes),
+  return sendHttp(url, request, async (response) => ({
+    ...headOf(response),
+    text: await bodyText(plainBody(response), request.maxBytes),
   }));
 }
 
@@ -133,11 +133,29 @@ export function httpStream(
   url: string,
   request: UnboundedRequest,
 ): Promise<HttpStream | HttpFailure> {
-  return sendHttp(url, request, async (head, body) => ({
-    ...head,
-    body: withIdleTimeout(body, request.timeoutMs),
-    close: () => body.destroy(),
-  }));
+  return sendHttp(url, request, async (response) => {
+    const body = plainBody(response);
+    return {
+      ...headOf(response),
+      body: withIdleTimeout(body, request.timeoutMs),
+      close: () => body.destroy(),
+    };
+  });
+}
+
+/** Sends a request and resolves to the status of its response, of which it reads nothing else. */
+export function httpStatus(
+  url: string,
+  request: UnboundedRequest,
+): Promise<Omit<HttpStream, 'body' | 'close'> | HttpFailure> {
+  return sendHttp(url, request, (response) => {
+    response.on('error', () => {}).destroy();
+    return headOf(response);
+  });
+}
+
+function headOf({ statusCode: status = 0, headers }: IncomingMessage) {
+  return { status, headers };
 }
 
 /** The bytes of a body, as long as they keep coming. Leaving it early closes the connection. */
@@ -176,7 +194,7 @@ export async function bodyText(body: AsyncIterable<Buffer>, maxBytes: number): P
 async function sendHttp<Result>(
   url: string,
   { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: UnboundedRequest,
-  read: (head: Pick<HttpResponse, 'status' | 'headers'>, body: Readable) => Promise<Result>,
+  read: (response: IncomingMessage) => Result | Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);
   const isNear = isDirect || isLoopback(target.hostname);
@@ -194,13 +212,12 @@ async function sendHttp<Result>(
     },
   };
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
-  const take = async (response: IncomingMessage) =>
-    read({ status: response.statusCode ?? 0, headers: response.headers }, plainBody(response));
-  const outgoing = loadClient(target.protocol).request(
-    target,
-    options,
-    (response) => void take(response).then(resolve, reject),
-  );
+  const outgoing = loadClient(target.protocol).request(target, options, (response) => {
+    const result = read(response);
+    // A status is taken at once: what follows it in the same packet may be no HTTP.
+    if (result instanceof Promise) result.then(resolve, reject);
+    else resolve(result);
+  });
   const late = `no response within ${count(timeoutMs / 1000, 'second')}`;
   const timer = setTimeout(() => reject(new HttpFault('timeout', late)), timeoutMs);
   const abort = () => reject(new HttpFault('aborted', String(signal?.reason)));

@@ -129,6 +129,11 @@ const ALL = feedQuery(
   `${sessionsSql(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`,
 );
 
+const COUNT = query(
+  `SELECT count(*) FROM (${sessionsSql(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES})`,
+  [integer],
+);
+
 /** Up to how many decisions are all looked at and sorted for a page: a few milliseconds. */
 const MAX_SORTED = 5_000;
 
@@ -161,29 +166,32 @@ export type FeedDecision = RowOf<typeof ALL>;
  */
 export function readDecisions(
   reader: Reader,
-  { symbol, kind, jobId, models, ...window }: DecisionFilters,
+  filters: DecisionFilters,
   { after, limit }: { after: Place | null; limit: number },
 ): FeedDecision[] {
-  const [start, end] = dateBounds(window);
+  const { symbol, kind } = filters;
   const isRefused = kind === 'refusal' || kind === 'malformed';
   const own = symbol !== undefined ? BY_SYMBOL : isRefused ? REFUSALS : null;
   const [count = 0] = own?.count.one(reader, symbol ?? null) ?? [];
   const chosen = own?.[count < MAX_SORTED ? 'sorted' : 'bySession'] ?? ALL;
-  const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
-  const found = chosen.all(
-    reader,
-    date,
-    model,
-    job,
-    place,
-    start,
-    after !== null && date < end ? date : end,
-    jobId ?? null,
-    models ?? null,
-    kind ?? null,
-    symbol ?? null,
-    limit,
-  );
+  const found = chosen.all(reader, ...parametersOf(filters, after), limit);
   const cut = (words: string | null) => words && cutWords(words);
   return found.map((one) => ({ ...one, reason: cut(one.reason), detail: cut(one.detail) }));
+}
+
+/** How many decisions there are on all pages. */
+export function countDecisions(reader: Reader, filters: DecisionFilters): number {
+  const [count] = COUNT.one(reader, ...parametersOf(filters, null));
+  return count;
+}
+
+function parametersOf(
+  { symbol, kind, jobId, models, ...window }: DecisionFilters,
+  after: Place | null,
+) {
+  const [start, end] = dateBounds(window);
+  const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };
+  const last = after !== null && date < end ? date : end;
+  const chosen = [jobId ?? null, models ?? null, kind ?? null, symbol ?? null] as const;
+  return [date, model, job, place, start, last, ...chosen] as const;
 }

@@ -1,10 +1,10 @@
 import * as v from 'valibot';
 import { ledgersByName } from '#database/records/model-records.ts';
 import { decisionKinds, sides } from '#database/decisions.ts';
-import { readDecisions as decisionsOf, findPlace } from './queries.ts';
+import { countDecisions, readDecisions as decisionsOf, findPlace } from './queries.ts';
 import { invalidFilter } from '#domain/service-error.ts';
 import { feedEntries, sessionFilters } from '#api/filters.ts';
-import { schemaColumns, formatQuery, jsonBody, objectTable } from '#api/handler.ts';
+import { type Context, schemaColumns, formatQuery, jsonBody, objectTable } from '#api/handler.ts';
 import {
   countSchema,
   dateText,
@@ -78,6 +78,11 @@ export const decisionsResponse = namedResponse('DecisionsResponse', {
   next_before: nullableText,
 });
 
+function decisionFilters(context: Context, query: v.InferOutput<typeof decisionsQuery>) {
+  const { symbol, kind } = query;
+  return { ...sessionFilters(context, query, { mustExist: true }), symbol, kind };
+}
+
 export const decisionsRoute = route({
   method: 'GET',
   path: '/decisions',
@@ -90,11 +95,15 @@ export const decisionsRoute = route({
   errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
-  list: { name: 'decisions' },
+  list: {
+    name: 'decisions',
+    count: (context, { query }) =>
+      countDecisions(context.database, decisionFilters(context, query)),
+  },
   handle(context, { query, format }) {
     const { database, settings } = context;
-    const { symbol, kind, limit, before } = query;
-    const filters = { ...sessionFilters(context, query, { mustExist: true }), symbol, kind };
+    const { limit, before } = query;
+    const filters = decisionFilters(context, query);
     const place = before === undefined ? null : findPlace(database, before);
     if (place === undefined) throw invalidFilter('before', 'expected the id of a decision');
     const found = decisionsOf(database, filters, { after: place, limit: limit + 1 });

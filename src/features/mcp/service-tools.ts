@@ -1,4 +1,4 @@
-import type { Input } from '#api/handler.ts';
+import { CLIENT_LEFT, type Input } from '#api/handler.ts';
 import type { Route } from '#api/route.ts';
 import { HttpError } from '#http/errors.ts';
 import { validateBody, validateQuery } from '#http/request.ts';
@@ -79,6 +79,7 @@ export async function callServiceTool(
     const { text = '{}', left } = (await caller?.call(tool.route, readArguments(tool, args))) ?? {};
     return `{"content":${contentOf(text, left)},"structuredContent":${text},"isError":false}`;
   } catch (error) {
+    if (error === CLIENT_LEFT) throw error;
     return `{"content":${contentOf(caller?.explain(error))},"isError":true}`;
   }
 }

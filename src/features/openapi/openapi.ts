@@ -194,6 +194,7 @@ function describeRoute(route: Route, names: Names, example?: Example) {
     }),
     responses: {
       200: describeResponse(route, names, example),
+      ...(route.isRpc && { 202: { description: 'A notification was taken; there is no body.' } }),
       ...describeErrors(route, names),
     },
   };
@@ -229,7 +230,8 @@ function describeResponse(route: Route, names: Names, example?: Example) {
 }
 
 function describeErrors(route: Route, names: Names) {
-  const content = jsonContent(route.bareErrors ? bareErrorSchema : errorSchema, names);
+  const usual = route.bareErrors ? bareErrorSchema : errorSchema;
+  const content = jsonContent(route.isRpc ? route.response : usual, names);
   return Object.fromEntries(
     Object.entries(routeErrors(route)).map(([status, description]) => [
       status,

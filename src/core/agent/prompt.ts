@@ -160,10 +160,6 @@ function morningReport({
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
   );
-  const paid = dividends.map(
-    ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
-      `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
-  );
   const closes = unpriced.map(
     ({ symbol, lastClose }) => `${symbol}: its last close is of ${lastClose}`,
   );
@@ -180,8 +176,8 @@ function morningReport({
     `Cash: ${cash}`,
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
-    block('Dividends received this morning:', paid),
-    exchanges.length > 0 && `\n${exchanges.map(exchangeLine).join('\n')}`,
+    block('Dividends received this morning:', dividends),
+    exchanges.length > 0 && `\n${exchanges.join('\n')}`,
     block('Held without a price for two sessions or more:', closes),
     block('Orders that did not fill:', unfilled),
     left.length > 0 &&
@@ -198,27 +194,6 @@ function morningReport({
 /** Lines below a heading, after an empty one; nothing without any. */
 function block(heading: string, lines: readonly string[]): string | false {
   return lines.length > 0 && `\n${[heading, ...lines].join('\n')}`;
-}
-
-/** "Each GE you held also brought 0.25 GEV." */
-function exchangeLine({
-  symbol,
-  shares,
-  remains,
-  cashPerShare,
-  received,
-}: NonNullable<Brief['exchanges']>[number]): string {
-  const parts = compact([
-    cashPerShare > 0 && `${cashPerShare} in cash`,
-    ...received.map((own) => `${Number(own.perShare.toPrecision(12))} ${own.symbol}`),
-  ]);
-  const what = parts.join(' and ') || 'nothing: it is worthless';
-  const brought = received.map((own) => `${own.shares} ${own.symbol}`).join(', ');
-  const lost = received.some((own) => own.isFractionLost)
-    ? 'the fraction of a share has no price and is lost'
-    : 'fractions of shares were paid in cash';
-  const rest = received.length === 0 ? '' : ` You have received ${brought}; ${lost}.`;
-  return `Each ${symbol} you held ${remains ? 'also brought' : 'became'} ${what}. You held ${shares}.${rest}`;
 }
 
 /** What a market does not do as the American one does, a line each. */

@@ -13,7 +13,6 @@ import {
   TooLarge,
 } from '#money/money.ts';
 import type { KnownEvents, Mark } from '#database/evidence.ts';
-import type { ExchangedShares, PaidDividend } from '#wire/morning-events.ts';
 import { type Market, splitFactors } from './market.ts';
 import {
   type Action,
@@ -27,8 +26,12 @@ import {
 /** What happened to the holdings since the close of the day that a session starts from. */
 export interface MorningLedger {
   readonly actions: Action[];
-  readonly received: PaidDividend[];
-  readonly exchanged: ExchangedShares[];
+  /** Which dividends were paid, a line each. */
+  readonly received: string[];
+  /** What became of the holdings that were exchanged, a sentence each. */
+  readonly exchanged: string[];
+  /** What a job warns of: fractions of received shares that had no price. */
+  readonly lost: string[];
   /**
    * What a received share without a price is worth by that of the old one: (close − cash) × old ÷ new
    * where it took its place, 0 beside it.
@@ -49,7 +52,7 @@ export function applyCorporateActions(
   { splits, dividends, exchanges }: KnownEvents,
   market: Market,
 ): MorningLedger {
-  const nothing = { actions: [], received: [], exchanged: [] };
+  const nothing = { actions: [], received: [], exchanged: [], lost: [] };
   const ledger = { ...nothing, stated: new Map(), arrived: new Map(), portfolio };
   const events = [
     ...dividends.map((own) => ({ ...own, date: own.exDate, apply: () => payHolding(ledger, own) })),
@@ -71,11 +74,12 @@ function payHolding(
   ledger: MorningLedger,
   { symbol, exDate, paid: perShare }: KnownEvents['dividends'][number],
 ): void {
-  const { portfolio, ...paid } = payDividend(ledger.portfolio, { symbol, perShare });
-  const [amount, price] = [paid.shares, dividendOn(1, perShare)];
+  const { portfolio, shares: amount, cash } = payDividend(ledger.portfolio, { symbol, perShare });
+  const price = dividendOn(1, perShare);
   enter(ledger, { actionType: 'dividend', symbol, amount, price }, portfolio);
-  const cash = { cashPerShare: perShare / MILLIONTHS, cash: toDollars(paid.cash) };
-  ledger.received.push({ symbol, exDate, ...paid, ...cash });
+  ledger.received.push(
+    `${symbol}: ${toDollars(cash)}, which is ${perShare / MILLIONTHS} on each of ${amount} shares (ex-date ${exDate})`,
+  );
 }
 
 function splitHolding(ledger: MorningLedger, split: Split, market: Market): void {
@@ -120,7 +124,9 @@ function exchangeHolding(
   enter(ledger, { actionType: 'exchange', symbol, amount: left, price }, after);
   const { stated, arrived } = ledger;
   const before = market.knownMark(symbol) ?? stated.get(symbol);
-  const received: ExchangedShares['received'] = [];
+  const parts = perShare > 0 ? [`${perShare / MILLIONTHS} in cash`] : [];
+  const received: string[] = [];
+  let fractions = 'fractions of shares were paid in cash';
   const bringing = rows.filter(({ into }) => into !== '');
   for (const row of bringing) {
     const { into } = row;
@@ -130,8 +136,15 @@ function exchangeHolding(
     const { whole, paid, hasRest } = convertShares(shares, ratio, { price: own, deed });
     const holding = changeHolding(ledger.portfolio, into, whole, paid);
     enter(ledger, { actionType: 'received', symbol: into, amount: whole, price: own }, holding);
-    const isFractionLost = own === null && hasRest;
-    received.push({ symbol: into, perShare: sharesPerOld(row), shares: whole, isFractionLost });
+    parts.push(`${Number(sharesPerOld(row).toPrecision(12))} ${into}`);
+    received.push(`${whole} ${into}`);
+    if (own === null && hasRest) {
+      fractions = 'the fraction of a share has no price and is lost';
+      ledger.lost.push(
+        `Fractions of ${into} that the exchange of ${symbol} on ${date} brought had no price, and are lost: ` +
+          `import the prices of ${into} from before it, and run its model-days again`,
+      );
+    }
     const isOneForOne = !remains && perShare === 0 && ratio[0] === ratio[1];
     const isRename = isOneForOne && bringing.length === 1;
     const came = isRename ? (arrived.get(symbol) ?? 0) : whole;
@@ -141,9 +154,13 @@ function exchangeHolding(
     const worth = money(Number(dividedHalfUp(BigInt(rest) * ratio[1], ratio[0])));
     stated.set(into, { ...before, price: worth });
   }
-  if (!remains) arrived.delete(symbol);
-  const paid = { cashPerShare: perShare / MILLIONTHS, cash: toDollars(cash) };
-  ledger.exchanged.push({ symbol, date, shares, remains, ...paid, received });
+  if (!remains && arrived.has(symbol)) arrived.set(symbol, 0);
+  const what = parts.join(' and ') || 'nothing: it is worthless';
+  const rest =
+    received.length === 0 ? '' : ` You have received ${received.join(', ')}; ${fractions}.`;
+  ledger.exchanged.push(
+    `Each ${symbol} you held ${remains ? 'also brought' : 'became'} ${what}. You held ${shares}.${rest}`,
+  );
 }
 
 /** New shares for an old one. */

@@ -1,5 +1,4 @@
 import { addWarnings } from '#database/job-queries.ts';
-import type { ExchangedShares } from '#wire/morning-events.ts';
 import { setImmediate as nextRound } from 'node:timers/promises';
 import { WORDING } from '#agent/prompt.ts';
 import { timestamp } from '#time/calendar.ts';
@@ -358,15 +357,5 @@ function writeEnd(state: SessionState, outcome: Outcome): void {
       completedAt,
     },
   );
-  addWarnings(database, modelDay.jobId, day.exchanged.flatMap(lostFractions));
-}
-
-/** Once for all models, which hold them together. */
-function lostFractions({ symbol, date, received }: ExchangedShares): string[] {
-  const lost = received.filter(({ isFractionLost }) => isFractionLost);
-  return lost.map(
-    ({ symbol: into }) =>
-      `Fractions of ${into} that the exchange of ${symbol} on ${date} brought had no price, and are lost: ` +
-      `import the prices of ${into} from before it, and run its model-days again`,
-  );
+  addWarnings(database, modelDay.jobId, day.lost); // once for all models, which hold them together
 }

@@ -1,10 +1,4 @@
-import {
-  type Board,
-  findBoard,
-  hasCosts,
-  lotsText,
-  type MarketRules,
-} from '#domain/market-rules.ts';
+import { type Board, findBoard, lotsText, type MarketRules } from '#domain/market-rules.ts';
 import { asPercent, compact, inCurrency, limitsText } from '#text/sentences.ts';
 import type { AgentTerms, Brief, OneAnswer } from '#wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
@@ -182,7 +176,7 @@ function morningReport({
     block('Orders that did not fill:', unfilled),
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
-    hasCosts(rules) && `\n${costsLine(rules)}`,
+    costsLine(rules),
     documents.length > 0 && `\n${documentsLine(documents)}`,
     note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
     '',
@@ -199,9 +193,12 @@ function block(heading: string, lines: readonly string[]): string | false {
 /** What a market does not do as the American one does, a line each. */
 function marketLines({ rules, quotes, isOpenHidden }: Brief): string[] {
   const { currency, sell_same_day: sellsSameDay } = rules;
-  const boards = quotes.map(({ symbol, isAdjusted }) => {
-    const board = { ...findBoard(rules, symbol), symbols: symbol };
-    return isAdjusted ? { ...board, price_limit: null } : board;
+  const boards = quotes.map(({ symbol, isAdjusted }): Board => {
+    return {
+      ...findBoard(rules, symbol),
+      symbols: symbol,
+      ...(isAdjusted && { price_limit: null }),
+    };
   });
   const lots = groupByWords(boards, lotsText);
   const limits = groupByWords(boards, ({ price_limit: limit }) =>
@@ -229,21 +226,21 @@ function groupByWords(boards: readonly Board[], wordsOf: (board: Board) => strin
     .map(([words, own]) => ({ words, names: own.map(({ symbols }) => symbols).join(', ') }));
 }
 
-function costsLine({ currency, costs }: MarketRules): string {
+/** After an empty line; nothing where orders cost nothing. */
+function costsLine({ currency, costs }: MarketRules): string | false {
   const { commission_per_trade: fixed, commission_bps: share, min_commission: least } = costs;
   const { sell_tax_bps: tax, slippage_bps: slippage } = costs;
   const commission = compact([
     fixed > 0 && inCurrency(currency, fixed),
     share > 0 && `${share} basis points of its value`,
   ]).join(' and ');
-  const parts = [commission, least > 0 && `at least ${inCurrency(currency, least)}`];
-  const paid = parts.filter(Boolean).join(', ');
-  return compact([
-    'Trading costs:',
-    paid !== '' && `each order pays ${paid}.`,
+  const paid = [commission, least > 0 && `at least ${inCurrency(currency, least)}`].filter(Boolean);
+  const lines = compact([
+    paid.length > 0 && `each order pays ${paid.join(', ')}.`,
     tax > 0 && `A sale also pays ${tax} basis points of its value in tax.`,
     slippage > 0 && `Orders fill ${slippage} basis points worse than the open.`,
-  ]).join(' ');
+  ]);
+  return lines.length > 0 && `\nTrading costs: ${lines.join(' ')}`;
 }
 
 /**

@@ -153,10 +153,6 @@ export function rulesOf({ name: _name, ...rules }: MarketTerms) {
   return rules;
 }
 
-export function hasCosts({ costs }: MarketRules): boolean {
-  return Object.values(costs).some((cost) => cost > 0);
-}
-
 export function findBoard({ boards }: Pick<MarketTerms, 'boards'>, symbol: string): Board {
   const matches = ({ symbols }: Board) => {
     const [start = '', end] = symbols.split('*');

@@ -115,8 +115,9 @@ function findObstacle(day: TradingDay, order: WantedOrder): string | null {
   const bought = day.rules.sell_same_day ? 0 : day.bought(symbol);
   if (bought === 0 || amount > held || amount <= held - bought - leaving) return null;
   const most = lotsWithin(board, { ...order, amount: held - bought - leaving });
+  const came = day.arrived.has(symbol) ? 'or received ' : '';
   return refused(
-    `${bought} of the ${held} held were bought ${day.arrived.has(symbol) ? 'or received ' : ''}today, and cannot be sold before the next session; ` +
+    `${bought} of the ${held} held were bought ${came}today, and cannot be sold before the next session; ` +
       `${most === 0 ? 'none' : `at most ${most}`} can be sold.`,
   );
 }

@@ -1,5 +1,6 @@
 import { addWarnings } from '#database/job-queries.ts';
 import { setImmediate as nextRound } from 'node:timers/promises';
+import { NO_TOKENS } from '#agent/model.ts';
 import { WORDING } from '#agent/prompt.ts';
 import { timestamp } from '#time/calendar.ts';
 import { closingMarks } from '#database/evidence.ts';
@@ -58,14 +59,7 @@ const UNKNOWN_TOKENS = {
 };
 
 /** What a call of an agent has used, which is made without asking it. */
-const NO_USAGE: TokenUsage = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-  costUsd: 0,
-};
+const NO_USAGE: TokenUsage = { ...NO_TOKENS, costUsd: 0 };
 const EMPTY_ANSWER = {
   type: 'answer',
   content: '',

@@ -189,14 +189,12 @@ function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
  */
 export function describePortfolio({ market, portfolio }: TradingDay) {
   const { cash, holdings: held } = portfolio;
-  const marks = new Map([...held.keys()].map((symbol) => [symbol, currentMark(market, symbol)]));
-  const holdings = [...held]
-    .map(([symbol, quantity]) => ({
-      symbol,
-      quantity,
-      price: toDollars(requireMark(symbol, marks)),
-    }))
-    .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
+  const symbols = [...held.keys()].sort();
+  const marks = new Map(symbols.map((symbol) => [symbol, currentMark(market, symbol)]));
+  const holdings = symbols.map((symbol) => {
+    const price = toDollars(requireMark(symbol, marks));
+    return { symbol, quantity: heldQuantity(portfolio, symbol), price };
+  });
   const portfolioValue = toDollars(valuePortfolio(portfolio, marks));
   return { cash: toDollars(cash), holdings, portfolioValue };
 }

@@ -30,7 +30,7 @@ export interface Incomparability {
 }
 
 /** The terms under which the models traded. */
-interface TradingTerms {
+export interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
   /** By model; null when none of its days leads back to any. */

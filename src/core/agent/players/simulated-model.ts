@@ -29,6 +29,11 @@ export function decidingPrices({ quotes, isOpenHidden }: Brief) {
   });
 }
 
+/** How many shares of each symbol are held. */
+export function heldShares({ holdings }: Brief): Map<string, number> {
+  return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+}
+
 /** An answer; without a tool call it ends the day. */
 export function say(content: string, toolCalls: readonly ToolCall[] = []): ModelAnswer {
   const calls = toolCalls.map((one, index) => ({ ...one, id: `call_${index + 1}` }));
@@ -168,7 +173,7 @@ function order(
 ): ModelAnswer {
   const liked = (move: number) => (temperament.direction === 0 ? 1 : move * temperament.direction);
   const ranked = [...moves].sort((one, other) => liked(other.move) - liked(one.move));
-  const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  const held = heldShares(brief);
   const sales = ranked.flatMap(({ symbol, move }) => {
     const quantity = held.get(symbol);
     if (quantity === undefined || liked(move) >= 0) return [];
@@ -202,11 +207,11 @@ function describeMoves(ranked: readonly Move[], { name }: Temperament): string {
 
 /** The mistakes of real models, which the tools must refuse. */
 function mistakes(brief: Brief, random: Random): ToolCall[] {
-  const { cash, quotes, holdings } = brief;
+  const { cash, quotes } = brief;
   if (random() >= CARELESSNESS) return [];
   const { symbol, price } = pick(random, decidingPrices(brief));
   const affordable = Math.floor(cash / (price ?? 1));
-  const held = new Set(holdings.map((holding) => holding.symbol));
+  const held = heldShares(brief);
   const unheld = quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH';
   const most = call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 });
   return pick(random, [

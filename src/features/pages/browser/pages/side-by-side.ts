@@ -135,6 +135,12 @@ const HEIGHT = 260;
 
 const FIGURES = 'Figures of each model, and its decisions on one day';
 
+/** Figures that the page has asked for already, if it has, and how to ask for them. */
+export interface Figures {
+  known: Performance | null;
+  ask: () => Promise<Performance>;
+}
+
 /**
  * Figures, curves and decisions of two to four models; of other numbers, what to choose to see
  * them. Figures and decisions are asked for when the reader opens them; they are open where the
@@ -142,7 +148,7 @@ const FIGURES = 'Figures of each model, and its decisions on one day';
  */
 export async function sideBySide(
   comparison: Comparison,
-  figures: { known: Performance | null; ask: () => Promise<Performance> },
+  figures: Figures,
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
   const { models, align, days } = comparison;

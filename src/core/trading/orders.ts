@@ -5,7 +5,6 @@ import {
   allowedLotsText,
   type Board,
   findBoard,
-  isWholeLots,
   lotsWithin,
   marketRules,
   wholeLots,
@@ -102,7 +101,7 @@ function findObstacle(day: TradingDay, order: WantedOrder): string | null {
   const limit = limitReason(day.market, day.rules, order);
   if (limit !== null) return `Cannot ${side} ${symbol}: ${limit}.`;
   const refused = (words: string) => `Cannot ${side} ${amount} ${symbol}: ${words}`;
-  if (!isWholeLots(board, order)) return refused(`${allowedLotsText(board, order)}.`);
+  if (lotsWithin(board, order) !== amount) return refused(`${allowedLotsText(board, order)}.`);
   if (side === 'buy') return null;
   const leaving = day.placed
     .filter((other) => other.side === 'sell' && other.symbol === symbol)

@@ -6,7 +6,7 @@ import { quotesOn, splitsBetween } from '#database/market-queries.ts';
 import type { PricesAt } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
 import { dividedHalfUp, priceUnits } from '#money/money.ts';
-import type { Market } from './market.ts';
+import { type Market, splitFactors } from './market.ts';
 import { approximateCashPerShare } from './morning.ts';
 
 /** Within which prices a share may trade on a date, where its market has a limit. */
@@ -30,12 +30,9 @@ function referenceCents(prices: PricesAt, date: CalendarDate, symbol: string): b
   let left = BigInt(priceUnits(last.previousClose)) * MILLIONTHS_PER_UNIT;
   for (const dividend of dividendsBetween(prices, [last.symbol], since))
     left -= BigInt(approximateCashPerShare(dividend));
-  let under = UNITS_PER_CENT * MILLIONTHS_PER_UNIT;
-  for (const { numerator, denominator } of splitsBetween(prices, [last.symbol], since)) {
-    left *= BigInt(denominator);
-    under *= BigInt(numerator);
-  }
-  const cents = dividedHalfUp(left, under);
+  const [newShares, oldShares] = splitFactors(splitsBetween(prices, [last.symbol], since));
+  const perNew = UNITS_PER_CENT * MILLIONTHS_PER_UNIT * newShares;
+  const cents = dividedHalfUp(left * oldShares, perNew);
   return cents > 0n ? cents : null;
 }
 

@@ -89,24 +89,16 @@ export function sample<Item>(random: Random, items: readonly Item[], count: numb
  */
 
 /**
- * How a temperament trades: its preferred momentum, how much of its cash it spends, how often it
- * does nothing.
+ * How a temperament trades: its preferred momentum (+1 buys what rose, -1 buys what fell, 0 spreads
+ * evenly), how much of its cash it spends, how often it does nothing.
  */
-interface Temperament {
-  name: string;
-  /** +1 buys what rose, -1 buys what fell, 0 spreads evenly. */
-  direction: -1 | 0 | 1;
-  spending: number;
-  curiosity: number;
-  patience: number;
-}
-
-export const temperaments: readonly Temperament[] = [
+export const temperaments = [
   { name: 'momentum', direction: 1, spending: 0.6, curiosity: 4, patience: 0.05 },
   { name: 'contrarian', direction: -1, spending: 0.4, curiosity: 4, patience: 0.15 },
   { name: 'diversifier', direction: 0, spending: 0.3, curiosity: 3, patience: 0.1 },
   { name: 'cautious', direction: 1, spending: 0.1, curiosity: 2, patience: 0.5 },
-];
+] as const;
+type Temperament = (typeof temperaments)[number];
 
 const HISTORY_DAYS = 6;
 const HELD_SYMBOLS_WATCHED = 2;

@@ -1,5 +1,6 @@
 import { addWarnings } from '#database/job-queries.ts';
 import { setImmediate as nextRound } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { NO_TOKENS } from '#agent/model.ts';
 import { WORDING } from '#agent/prompt.ts';
 import { timestamp } from '#time/calendar.ts';
@@ -214,14 +215,8 @@ async function takePrompt(state: SessionState, prompt: Prompt): Promise<void> {
     await appendLog(state, prompt);
     return state.prompted.resolve();
   }
-  const logged = messagesBeforeAnswer(state.log);
-  const isSame =
-    logged.length === prompt.length &&
-    prompt.every(
-      ({ role, content }, index) =>
-        logged[index]?.role === role && logged[index].content === content,
-    );
-  if (!isSame) throw new LogMismatch('the prompt has changed');
+  const logged = messagesBeforeAnswer(state.log).map(({ role, content }) => ({ role, content }));
+  if (!isDeepStrictEqual(logged, prompt)) throw new LogMismatch('the prompt has changed');
   state.prompted.resolve();
 }
 

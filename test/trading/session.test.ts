@@ -231,7 +231,7 @@ test('the brief shows the portfolio as of the last close, and prices as of this 
     exchanges: [],
     unpriced: [],
     unfilled: [],
-    documents: [],
+    documents: undefined,
     left: [],
   };
   const terms = { rules: US_RULES, isOpenHidden: false, limits: undefined };

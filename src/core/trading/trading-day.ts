@@ -128,7 +128,7 @@ export function createBrief(day: TradingDay): Brief {
     isOpenHidden,
     limits: limits ?? undefined,
     unfilled,
-    documents: documents?.counts ?? [],
+    documents: documents?.counts,
     left,
     ...(decider && {
       decision:

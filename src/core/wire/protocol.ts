@@ -81,8 +81,8 @@ export interface Brief {
   unfilled?: readonly string[];
   /** What left the universe since the model's session before. */
   left?: readonly string[];
-  /** How many documents of each kind it can read, the most frequent first. */
-  documents?: readonly { kind: string; documents: number }[];
+  /** How many documents of each kind it can read, the most frequent first; left out without any. */
+  documents?: readonly { kind: string; documents: number }[] | undefined;
   /** Of a day that ends with one decision: what its model reads besides. */
   decision?: OneAnswer | AgentTerms;
 }

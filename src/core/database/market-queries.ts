@@ -145,7 +145,6 @@ const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${
 const CLAMPED_BAR = `
   SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
   FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
-const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
 
 /**
  * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
@@ -173,21 +172,6 @@ export const lastBars = readsAt(
     count,
   ],
 );
-
-const ofDate = (date: CalendarDate, symbol: string) => [symbol, date];
-
-/** The last bar of a symbol before a date, used when nothing newer is known. */
-export const lastBarBefore = readsAt(
-  'get',
-  `${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
-  BAR,
-  ofDate,
-);
-
-/**
- * The bar of the session date with its close: for marking records in the parent, never for a model.
- */
-export const closingBar = readsAt('get', `${WHOLE_BAR} AND date = ?2`, BAR, ofDate);
 
 export const SPLIT_COLUMNS = {
   symbol: text,

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '#time/calendar.ts';
 import type { Mark } from '#database/evidence.ts';
 import {
   barOn,
-  closingBar,
-  lastBarBefore,
   lastBars,
   type MarketBar,
   quotesOn,
@@ -14,6 +11,7 @@ import {
 import type { PricesAt } from '#database/price-writes.ts';
 import type { Bar } from '#database/prices.ts';
 import { ServiceError } from '#domain/service-error.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
 import {
   asMoney,
   dividedHalfUp,
@@ -26,6 +24,7 @@ import {
   toPrice,
   UNITS_PER_DOLLAR,
 } from '#money/money.ts';
+import { type ShareRatio, splitFactors } from './share-events.ts';
 
 /**
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
@@ -182,7 +181,7 @@ export function closingMark(prices: PricesAt, date: CalendarDate, symbol: string
 
 /** Closing mark for reports, without a bound. */
 export function closingPrice(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
-  const bar = closingBar(prices, date, symbol);
+  const bar = barOn(prices, addDays(date, 1), { symbol, date }); // whole, as the next day knows it
   if (bar) return { price: toPrice(bar.close ?? bar.open), date };
   const [quote] = loadQuotes(prices, date, [symbol]).values();
   return earlierPrice(prices, date, { symbol, quote });
@@ -196,7 +195,7 @@ function earlierPrice(
 ): Mark | null {
   if (quote?.previousDate && quote.previousClose !== null)
     return { price: quote.previousClose, date: quote.previousDate };
-  const bar = lastBarBefore(prices, date, symbol);
+  const bar = lastBars(prices, date, { symbol, count: 2 }).find((own) => own.date < date);
   return bar ? barMark(prices, bar, date) : null;
 }
 
@@ -237,27 +236,11 @@ function loadQuotes(
   );
 }
 
-type SplitFactors = readonly [newShares: bigint, oldShares: bigint];
-
-/** New shares, and the old ones for which they came, over the splits after a date. */
-export function splitFactors(
-  splits: readonly Omit<Split, 'symbol'>[],
-  after: CalendarDate = '',
-): SplitFactors {
-  let [newShares, oldShares] = [1n, 1n];
-  for (const { date, numerator, denominator } of splits) {
-    if (date <= after) continue;
-    newShares *= BigInt(numerator);
-    oldShares *= BigInt(denominator);
-  }
-  return [newShares, oldShares];
-}
-
 /**
  * A stored price per old share in that per new one: exactly from its decimal digits, and rounded
  * once, a half up. Without a bound.
  */
-function convertedPrice(dollars: number, [newShares, oldShares]: SplitFactors): Money {
+function convertedPrice(dollars: number, [newShares, oldShares]: ShareRatio): Money {
   if (newShares === oldShares) return asMoney(priceUnits(dollars));
   const { over, under } = parseFraction(String(dollars)) ?? assert.fail('a price is a number');
   const units = dividedHalfUp(over * oldShares * BigInt(UNITS_PER_DOLLAR), under * newShares);

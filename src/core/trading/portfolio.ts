@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { type Board, type TradingCosts, wholeLots } from '#domain/market-rules.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
-import type { Split } from '#database/market-queries.ts';
-import {
-  dividedHalfUp,
-  formatDollars,
-  fromDollars,
-  type Money,
-  money,
-  TooLarge,
-} from '#money/money.ts';
+import { formatDollars, fromDollars, type Money, money } from '#money/money.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {
@@ -122,36 +114,6 @@ export function changeHolding(
   if (quantity === 0) holdings.delete(symbol);
   else holdings.set(symbol, quantity);
   return { cash: money(portfolio.cash + paid), holdings };
-}
-
-/**
- * Turns shares into whole new ones and a fraction, which is paid in cash at `price` (per new share),
- * a half rounded up to 1/10000 dollar; without a price nothing is paid for it. `deed` is what is
- * done, in words.
- */
-export function convertShares(
-  shares: number,
-  [newShares, oldShares]: readonly [bigint, bigint],
-  { price, deed }: { price: Money | null; deed: string },
-): { whole: number; paid: number; hasRest: boolean } {
-  const parts = BigInt(shares) * newShares;
-  const [whole, rest] = [Number(parts / oldShares), parts % oldShares];
-  if (!Number.isSafeInteger(whole)) throw new TooLarge(`Cannot ${deed}: too many shares`);
-  const paid = Number(dividedHalfUp(rest * BigInt(price ?? 0), oldShares));
-  return { whole, paid, hasRest: rest > 0n };
-}
-
-/** Multiplies a holding by a split. `added` is the change in shares, negative in a reverse split. */
-export function applySplit(
-  portfolio: Portfolio,
-  { symbol, numerator, denominator, price }: Omit<Split, 'date'> & { price: Money },
-): { portfolio: Portfolio; added: number } {
-  const before = heldQuantity(portfolio, symbol);
-  const deed = `split ${before} ${symbol} by ${numerator}:${denominator}`;
-  const ratio = [BigInt(numerator), BigInt(denominator)] as const;
-  const { whole, paid } = convertShares(before, ratio, { price, deed });
-  const added = whole - before;
-  return { portfolio: changeHolding(portfolio, symbol, added, paid), added };
 }
 
 /**

@@ -15,7 +15,13 @@ import { MAX_CASH, parseRatio } from '#prices/amounts.ts';
 import { gapsBetween } from '#prices/needs.ts';
 import { MAX_PRICE, MAX_VOLUME } from '#prices/row.ts';
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
-import { cashPerShare, exchangeRatio } from '#trading/morning.ts';
+import {
+  cashPerShare,
+  exchangeRatio,
+  MILLIONTHS,
+  sharesPerOld,
+  splitFactors,
+} from '#trading/share-events.ts';
 import { DISGUISE_COLUMNS } from '../price-files/csv.ts';
 import { type Disguise, shiftBack } from './key.ts';
 
@@ -37,13 +43,8 @@ function outOfRange(symbol: string, what: string): ServiceError {
  * an old one of the splits that follow.
  */
 function priceScale({ splits, factor }: DisguisedSeries, after: CalendarDate): number {
-  return splits
-    .filter(({ date }) => date > after)
-    .reduce((value, split) => (value * split.denominator) / split.numerator, factor);
+  return factor / sharesPerOld(splitFactors(splits, after));
 }
-
-/** Cash per share comes in 1/1,000,000 dollar. */
-const MILLIONTHS = 1_000_000;
 
 export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
 
@@ -141,14 +142,13 @@ export function disguisedExchanges(
     if (old === undefined) return [];
     const refuse = () => outOfRange(symbol, `exchange of ${date}`);
     const scale = priceScale(old, date);
-    const perShare = cashPerShare({ ...exchange, basis: 'as_paid' });
+    const perShare = cashPerShare(exchange);
     const cash = Math.round(perShare * scale);
     if (cash > MAX_CASH || (cash === 0 && perShare > 0)) throw refuse();
     const cells = [old.code, shiftBack(date, old), cash / MILLIONTHS];
     const own = series.get(into);
     if (own === undefined) return `${cells.join()},,,,\n`;
-    const [numerator, denominator] = exchangeRatio(exchange);
-    const ratio = ((Number(numerator) / Number(denominator)) * scale) / priceScale(own, date);
+    const ratio = (sharesPerOld(exchangeRatio(exchange)) * scale) / priceScale(own, date);
     const shares = ratio === 1 ? { numerator: 1, denominator: 1 } : parseRatio(`${ratio}`, '1');
     if (shares === null) throw refuse();
     cells.push(own.code, shares.numerator, shares.denominator, remains === 1 ? 'yes' : '');

@@ -78,7 +78,7 @@ export function chooseBenchmark(
   const pays = days.some(({ paysDividends }) => paysDividends);
   const isOneKind = days.every(({ paysDividends }) => paysDividends === pays);
   const withDividends = levelsOf(pays);
-  const { links } = followShare(database, name, span);
+  const { links } = followShare(database, name, { ...span, paysDividends: false });
   const paying = name === UNIVERSE ? symbols : links.map(({ symbol }) => symbol);
   return {
     /** A symbol, or `universe`. */

@@ -159,10 +159,9 @@ function applyStep(
   if (actionType === 'dividend') {
     add(own, 'dividends', change);
     trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
-  } else if (actionType === 'split') add(own, 'realised', splitLots(book, step, date));
-  else if (actionType === 'buy')
+  } else if (actionType === 'buy')
     addLots(book, symbol, [{ date, quantity: amount, cost: asMoney(-change) }]);
-  else if (received.length === 0) {
+  else if (actionType !== 'split' && received.length === 0) {
     // A sale; shares that an exchange turns into only cash are sold too.
     const trips = sellLots(heldLots(book, symbol), {
       symbol,
@@ -173,7 +172,8 @@ function applyStep(
     trading.roundTrips.push(...trips);
     add(own, 'realised', sumProfit(trips));
   } else {
-    for (const part of exchangeLots(book, step, date)) {
+    const exchange = actionType === 'split' ? splitLots : exchangeLots;
+    for (const part of exchange(book, step, date)) {
       const other = symbolTrading(trading, part.symbol);
       const moved = isWhole ? part.cost : part.value;
       add(own, 'cash', moved);

@@ -44,6 +44,11 @@ export const daysStoredEarly = reads(
   ) => [source, from, to, settledAfterDays],
 );
 
+const ofProvider = (
+  date: CalendarDate,
+  { symbols, source }: { symbols: readonly string[]; source: PriceSource },
+) => [symbols, date, source];
+
 /**
  * Whether a provider returned a day after this one with bars, or some symbol has a real bar after
  * it.
@@ -53,10 +58,7 @@ export const hasLaterBars = reads(
   `SELECT date FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND source <> 'synthetic'
    UNION ALL SELECT date FROM market_days WHERE date > ?2 AND source = ?3 LIMIT 1`,
   [text],
-  (
-    date: CalendarDate,
-    { symbols, source }: { symbols: readonly string[]; source: PriceSource },
-  ) => [symbols, date, source],
+  ofProvider,
 );
 
 /**
@@ -68,10 +70,7 @@ export const symbolsWithBarsOfOthers = reads(
   `SELECT symbol FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2
      AND close IS NOT NULL AND source NOT IN (?3, 'synthetic')`,
   [text],
-  (
-    date: CalendarDate,
-    { symbols, source }: { symbols: readonly string[]; source: PriceSource },
-  ) => [symbols, date, source],
+  ofProvider,
 );
 
 /**

@@ -37,14 +37,14 @@ export function explainExchanges(
     const [newShares, oldShares] = splitFactors(own, date);
     return open && (open.price * Number(newShares)) / Number(oldShares);
   };
-  const waiting = shareEvents(known).filter(({ type }) => type === 'exchange');
+  const all = shareEvents(known).filter(({ type }) => type === 'exchange');
+  const waiting = Map.groupBy(all, ({ symbol }) => symbol);
   let exchange: ShareEvent | undefined;
   let left = 0;
   for (const action of actions) {
     const { actionType, symbol, amount, price } = action;
     if (actionType === 'exchange') {
-      const next = waiting.findIndex((own) => own.symbol === symbol);
-      [exchange] = waiting.splice(next, 1);
+      exchange = waiting.get(symbol ?? '')?.shift();
       action.open = openOf(symbol, exchange?.date ?? '') ?? 0;
       left = amount === 0 ? 0 : Math.max(0, action.open - (price ?? 0));
     }

@@ -10,7 +10,7 @@ import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { latestPrices } from '../../src/core/database/price-writes.ts';
 import { storeDividends, storeSplits } from '../../src/core/database/splits-and-dividends.ts';
-import { type Exchange, storeExchanges } from '../../src/core/database/exchanges.ts';
+import { type Exchange, eventsBetween, storeExchanges } from '../../src/core/database/exchanges.ts';
 import type { BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
@@ -22,7 +22,6 @@ import {
   openMarket,
 } from '../../src/core/trading/market.ts';
 import { type Portfolio, heldQuantity, valuePortfolio } from '../../src/core/trading/portfolio.ts';
-import { eventsBetween } from '../../src/core/trading/share-events.ts';
 import { createBrief } from '../../src/core/trading/trading-day.ts';
 import { compare, model } from '../support/comparisons.ts';
 import { storePrices } from '../support/prices.ts';

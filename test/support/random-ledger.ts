@@ -5,7 +5,7 @@ import type { LedgerDay } from '../../src/features/performance/queries.ts';
 import { type Money, money, toDollars } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
 import { applyCorporateActions } from '../../src/core/trading/morning.ts';
-import type { StoredEvents } from '../../src/core/trading/share-events.ts';
+import type { StoredEvents } from '../../src/core/database/exchanges.ts';
 import { buy, type Portfolio, sell, valuePortfolio } from '../../src/core/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
 import { NO_COSTS } from './market-rules.ts';

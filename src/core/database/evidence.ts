@@ -8,7 +8,7 @@ import {
   type RevisedTable,
   splits,
 } from '#database/schema/price-tables.ts';
-import { STORED_EXCHANGE } from './exchanges.ts';
+import { STORED_EXCHANGE, type StoredEvents } from './exchanges.ts';
 import { STORED_DIVIDEND } from './splits-and-dividends.ts';
 import {
   amount,
@@ -80,10 +80,8 @@ const EXCHANGES = evidenceTable(exchanges, STORED_EXCHANGE);
  * What a session knew of what it held, in order: its splits, the dividends that it paid (`paid` is
  * per share of its series, in 1/1,000,000 dollar) and its exchanges.
  */
-export interface KnownEvents {
-  splits: readonly RowOf<typeof SPLITS>[];
+export interface KnownEvents extends StoredEvents {
   dividends: readonly RowOf<typeof DIVIDENDS>[];
-  exchanges: readonly RowOf<typeof EXCHANGES>[];
 }
 
 /** What a model-day was computed from: also the prices of everything it held or traded. */

@@ -70,10 +70,9 @@ export function openMarket(
 ): Market {
   const quotes = loadQuotes(prices, date, symbols);
   const quote = (symbol: string): Quote => {
-    if (!quotes.has(symbol))
-      for (const [name, found] of loadQuotes(prices, date, [symbol])) quotes.set(name, found);
-    const found = quotes.get(symbol);
+    const found = quotes.get(symbol) ?? loadQuotes(prices, date, [symbol]).get(symbol);
     assert(found, 'every symbol that is asked for has a quote');
+    quotes.set(symbol, found);
     return found;
   };
   const adjusted = (bars: MarketBar[]): Bar[] => {
@@ -129,7 +128,7 @@ function barMark(
 ): Mark {
   const [after = '', upTo = ''] = [date, of].sort();
   const [newShares, oldShares] = splitFactors(splitsBetween(prices, [symbol], { after, upTo }));
-  const factors = date < of ? ([newShares, oldShares] as const) : ([oldShares, newShares] as const);
+  const factors: ShareRatio = date < of ? [newShares, oldShares] : [oldShares, newShares];
   return { price: convertedPrice(close ?? open, factors), date };
 }
 
@@ -224,11 +223,10 @@ function loadQuotes(
       const own = splits.filter((split) => split.symbol === symbol);
       const factors = splitFactors(own, previousDate ?? date);
       const close = previousClose === null ? null : convertedPrice(previousClose, factors);
-      const isCounted = close !== null && Number.isSafeInteger(close);
       const quote: Quote = {
         open: open === null ? null : toPrice(open),
         previousDate,
-        previousClose: isCounted ? close : null,
+        previousClose: Number.isSafeInteger(close) ? close : null,
         ...(isAdjusted && { isAdjusted }),
       };
       return [symbol, quote];
@@ -252,14 +250,13 @@ function adjustForSplits(bar: MarketBar, splits: readonly Split[]): Bar {
   const factors = splitFactors(splits, date);
   const [newShares, oldShares] = factors;
   const adjusted = (dollars: number) => toDollars(convertedPrice(dollars, factors));
-  const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
     symbol,
     date,
     open: adjusted(open),
-    high: orNull(high),
-    low: orNull(low),
-    close: orNull(close),
-    volume: volume === null ? null : (volume * Number(newShares)) / Number(oldShares),
+    high: high && adjusted(high),
+    low: low && adjusted(low),
+    close: close && adjusted(close),
+    volume: volume && (volume * Number(newShares)) / Number(oldShares),
   };
 }

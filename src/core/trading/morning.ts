@@ -1,4 +1,6 @@
+import type { StoredEvents } from '#database/exchanges.ts';
 import type { Mark } from '#database/evidence.ts';
+import { sharesAdded } from '#database/sessions.ts';
 import {
   dividedHalfEven,
   dividedHalfUp,
@@ -15,9 +17,9 @@ import {
   exactCash,
   MILLIONTHS,
   type ShareEvent,
+  type ShareRatio,
   shareEvents,
   sharesPerOld,
-  type StoredEvents,
 } from './share-events.ts';
 
 /** What happened to the holdings since the close of the day that a session starts from. */
@@ -58,12 +60,9 @@ export function applyCorporateActions(
   return ledger;
 }
 
-function enter(
-  ledger: MorningLedger,
-  action: Omit<Action, 'cash'>,
-  { added, paid }: { added: number; paid: number },
-): void {
-  ledger.portfolio = changeHolding(ledger.portfolio, action.symbol, added, paid);
+/** `paid` is what the action pays in cash. */
+function enter(ledger: MorningLedger, action: Omit<Action, 'cash'>, paid: number): void {
+  ledger.portfolio = changeHolding(ledger.portfolio, action.symbol, sharesAdded(action), paid);
   ledger.actions.push({ ...action, cash: ledger.portfolio.cash });
 }
 
@@ -74,66 +73,63 @@ function enter(
  */
 function bring(
   ledger: MorningLedger,
-  action: Pick<Action, 'symbol' | 'price'> & { actionType: 'split' | 'received' },
-  {
-    shares,
-    ratio: [newShares, oldShares],
-    deed,
-  }: { shares: number; ratio: ShareEvent['itself']; deed: string },
+  action: Pick<Action, 'actionType' | 'symbol' | 'price'>,
+  { shares, ratio, deed }: { shares: number; ratio: ShareRatio; deed: string },
 ): { shares: number; hasRest: boolean } {
+  const [newShares, oldShares] = ratio;
   const parts = BigInt(shares) * newShares;
   const [whole, rest] = [Number(parts / oldShares), parts % oldShares];
   if (!Number.isSafeInteger(whole)) throw new TooLarge(`Cannot ${deed}: too many shares`);
-  const added = action.actionType === 'split' ? whole - shares : whole;
-  const paid = Number(dividedHalfUp(rest * BigInt(action.price ?? 0), oldShares));
-  enter(ledger, { ...action, amount: added }, { added, paid });
+  const amount = action.actionType === 'split' ? whole - shares : whole;
+  const paid = dividedHalfUp(rest * BigInt(action.price ?? 0), oldShares);
+  enter(ledger, { ...action, amount }, Number(paid));
   return { shares: whole, hasRest: rest > 0n };
 }
 
+/** An event of a symbol that is held. */
+interface HoldingEvent extends ShareEvent {
+  shares: number;
+}
+
 /** Pays a dividend or the cash of an exchange, and brings its shares. */
-function payHolding(
-  ledger: MorningLedger,
-  event: ShareEvent & { shares: number },
-  market: Market,
-): void {
-  const { type, symbol, date, shares, cash, itself } = event;
+function payHolding(ledger: MorningLedger, event: HoldingEvent, market: Market): void {
+  const { type: actionType, symbol, date, shares, cash, itself } = event;
   const remains = itself[0] > 0n;
-  const left = remains ? 0 : shares;
-  const [paid, price] = [dividendOn(shares, cash), dividendOn(1, cash)];
-  const amount = type === 'dividend' ? shares : left;
-  enter(ledger, { actionType: type, symbol, amount, price }, { added: -left, paid });
-  const told = { shares, cashPerShare: cash / MILLIONTHS, cash: toDollars(paid) };
-  if (type === 'dividend') ledger.received.push({ symbol, exDate: date, ...told });
+  const amount = remains && actionType === 'exchange' ? 0 : shares;
+  const paid = dividendOn(shares, cash);
+  enter(ledger, { actionType, symbol, amount, price: dividendOn(1, cash) }, paid);
+  const told = { symbol, shares, cashPerShare: cash / MILLIONTHS, cash: toDollars(paid) };
+  if (actionType === 'dividend') ledger.received.push({ ...told, exDate: date });
   else {
-    const received = receiveShares(ledger, event, { market, remains, price });
-    ledger.exchanged.push({ symbol, date, remains, ...told, received });
+    const received = receiveShares(ledger, event, market);
+    ledger.exchanged.push({ ...told, date, remains, received });
   }
 }
 
-/** `price` is the cash for an old share. */
 function receiveShares(
   ledger: MorningLedger,
-  { symbol, date, shares, cash, received }: ShareEvent & { shares: number },
-  { market, remains, price }: { market: Market; remains: boolean; price: Money },
+  { symbol, date, shares, cash, itself, received }: HoldingEvent,
+  market: Market,
 ): ExchangedShares['received'] {
   const { stated, arrived } = ledger;
+  const remains = itself[0] > 0n;
   const before = market.knownMark(symbol) ?? stated.get(symbol);
   const told = received.map(({ symbol: into, ratio }) => {
     const [newShares, oldShares] = ratio;
-    const own = market.knownMark(into, date)?.price ?? null;
+    const price = market.knownMark(into, date)?.price ?? null;
     const deed = `exchange ${shares} ${symbol} into ${into}`;
-    const action = { actionType: 'received', symbol: into, price: own } as const;
+    const action = { actionType: 'received', symbol: into, price } as const;
     const { hasRest, ...brought } = bring(ledger, action, { shares, ratio, deed });
     const isOneForOne = !remains && cash === 0 && newShares === oldShares;
     const isRename = isOneForOne && received.length === 1;
     const came = isRename ? (arrived.get(symbol) ?? 0) : brought.shares;
     arrived.set(into, (arrived.get(into) ?? 0) + came);
-    if (own === null && before !== undefined) {
-      const rest = remains ? 0 : Math.max(0, before.price - price);
-      const worth = money(Number(dividedHalfUp(BigInt(rest) * oldShares, newShares)));
+    if (price === null && before !== undefined) {
+      const left = remains ? 0 : Math.max(0, before.price - dividendOn(1, cash));
+      const worth = money(Number(dividedHalfUp(BigInt(left) * oldShares, newShares)));
       stated.set(into, { ...before, price: worth });
     }
-    const isFractionLost = own === null && hasRest;
+    const isFractionLost = price === null && hasRest;
     return { symbol: into, perShare: sharesPerOld(ratio), ...brought, isFractionLost };
   });
   if (!remains) arrived.delete(symbol);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { arrivalDates, exchangesBetween, type StoredExchange } from '#database/exchanges.ts';
-import { type Split, splitsBetween } from '#database/market-queries.ts';
-import type { PricesAt } from '#database/price-writes.ts';
-import { dividendsBetween, type StoredDividend } from '#database/splits-and-dividends.ts';
+import type { StoredEvents, StoredExchange } from '#database/exchanges.ts';
+import type { Split } from '#database/market-queries.ts';
+import type { StoredDividend } from '#database/splits-and-dividends.ts';
 import { dividedHalfEven, TooLarge } from '#money/money.ts';
 import { byDate, type CalendarDate } from '#time/calendar.ts';
 
@@ -29,77 +28,35 @@ export interface ShareEvent {
   received: readonly { symbol: string; ratio: ShareRatio }[];
 }
 
-/** What happens to some shares, as stored. */
-export interface StoredEvents {
-  splits: readonly Split[];
-  dividends: readonly StoredDividend[];
-  exchanges: readonly StoredExchange[];
-}
-
-/**
- * What happens to some shares, and to those that they become, after one date up to another; and
- * since when each symbol may be held: from the start, or from its arrival.
- */
-export function eventsBetween(
-  prices: PricesAt,
-  initial: readonly string[],
-  { paysDividends, ...since }: { after: CalendarDate; upTo: CalendarDate; paysDividends: boolean },
-): { events: StoredEvents; heldSince: ReadonlyMap<string, CalendarDate> } {
-  const exchanges = exchangesBetween(prices, initial, since);
-  const heldSince = arrivalDates(initial, since.after, exchanges);
-  const symbols = [...heldSince.keys()];
-  // What arrives gets those of later dates only.
-  const isSince = (symbol: string, date: CalendarDate) => date > (heldSince.get(symbol) ?? '');
-  const splits = splitsBetween(prices, symbols, since);
-  const dividends = paysDividends ? dividendsBetween(prices, symbols, since) : [];
-  const events = {
-    exchanges,
-    splits: splits.filter(({ symbol, date }) => isSince(symbol, date)),
-    dividends: dividends.filter(({ symbol, exDate }) => isSince(symbol, exDate)),
-  };
-  return { events, heldSince };
-}
-
 /**
  * Events in order: on one date dividends come before splits, and exchanges last, all of a symbol as
  * one, because the old share leaves once.
  */
 export function shareEvents({ splits, dividends, exchanges }: StoredEvents): ShareEvent[] {
-  const all: ShareEvent[] = [];
-  const add = (type: ShareEvent['type'], own: Omit<ShareEvent, 'type'>) =>
-    void all.push({ type, ...own });
-  const nothing = { cash: 0, received: [] };
-  for (const own of dividends) {
+  const nothing = { cash: 0, itself: [1n, 1n], received: [] } as const;
+  const paid = dividends.map((own): ShareEvent => {
     const { symbol, exDate: date } = own;
-    add('dividend', {
-      ...nothing,
-      symbol,
-      date,
-      cash: approximateCashPerShare(own),
-      itself: [1n, 1n],
-    });
-  }
-  for (const own of splits) {
+    return { ...nothing, type: 'dividend', symbol, date, cash: approximateCashPerShare(own) };
+  });
+  const split = splits.map((own): ShareEvent => {
     const { symbol, date } = own;
-    add('split', { ...nothing, symbol, date, itself: splitFactors([own]) });
-  }
+    return { ...nothing, type: 'split', symbol, date, itself: splitFactors([own]) };
+  });
   const groups = Map.groupBy(exchanges, ({ symbol, date }) => `${date} ${symbol}`).values();
-  for (const rows of groups) {
+  const exchanged = Array.from(groups, (rows): ShareEvent => {
     const [{ symbol, date } = assert.fail('a group has a row')] = rows;
-    const remains = rows.every((row) => row.remains === 1);
-    add('exchange', {
+    return {
+      type: 'exchange',
       symbol,
       date,
       cash: rows.reduce((sum, row) => sum + approximateCashPerShare(row), 0),
-      itself: [remains ? 1n : 0n, 1n],
+      itself: [rows.every(({ remains }) => remains === 1) ? 1n : 0n, 1n],
       received: rows
         .filter(({ into }) => into !== '')
-        .map((row) => {
-          return { symbol: row.into, ratio: exchangeRatio(row) };
-        }),
-    });
-  }
-  return all.sort(byDate);
+        .map((row) => ({ symbol: row.into, ratio: exchangeRatio(row) })),
+    };
+  });
+  return [...paid, ...split, ...exchanged].sort(byDate);
 }
 
 /** New shares for an old one. */

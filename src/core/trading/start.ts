@@ -1,6 +1,7 @@
 import { type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
 import { type ClosingState, latestActiveDayBefore } from '#database/active-days.ts';
 import type { Database } from '#database/database.ts';
+import { eventsBetween } from '#database/exchanges.ts';
 import type { KnownEvents } from '#database/evidence.ts';
 import {
   insertSession,
@@ -13,7 +14,7 @@ import type { Money } from '#money/money.ts';
 import type { Market } from './market.ts';
 import { type MorningLedger, applyCorporateActions } from './morning.ts';
 import type { Portfolio } from './portfolio.ts';
-import { cashPerShare, eventsBetween } from './share-events.ts';
+import { cashPerShare } from './share-events.ts';
 import type { StoredMessage } from '#database/replay-queries.ts';
 import { LogMismatch } from './reasoning-log.ts';
 

@@ -10,13 +10,9 @@ export interface PaidDividend {
 }
 
 /** A holding that was exchanged this morning, per old share for cash and shares of other symbols. */
-export interface ExchangedShares {
-  symbol: string;
+export interface ExchangedShares extends Omit<PaidDividend, 'exDate'> {
   date: string;
-  shares: number;
   /** Whether the old shares are still held. */
   remains: boolean;
-  cashPerShare: number;
-  cash: number;
   received: { symbol: string; perShare: number; shares: number; isFractionLost: boolean }[];
 }

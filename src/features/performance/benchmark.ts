@@ -192,16 +192,8 @@ export interface LevelPair {
   ofPrices: Levels;
 }
 
-/** A day that a benchmark is compared with: it gets dividends where the model-day does. */
+/** A day that a benchmark is compared with: it gets dividends where the model-day does, and only there. */
 export type ComparedDay = Pick<CurveDay, 'date' | 'startDate'> & { paysDividends: boolean };
-
-/** The levels with dividends where the model-day gets them. */
-function levelsFor(
-  { paysDividends }: Pick<ComparedDay, 'paysDividends'>,
-  { withDividends, ofPrices }: LevelPair,
-): Levels {
-  return paysDividends ? withDividends : ofPrices;
-}
 
 /**
  * The benchmark's return over the same time as each day of a curve: from its start to its close;
@@ -212,7 +204,7 @@ export function benchmarkReturns(
   curve: readonly ComparedDay[],
 ): (number | null)[] {
   return curve.map((day) => {
-    const own = levelsFor(day, levels);
+    const own = day.paysDividends ? levels.withDividends : levels.ofPrices;
     const start = levelAt(own, startTime(day));
     const end = levelAt(own, { date: day.date, at: 'close' });
     return !start || end === null ? null : end / start - 1;
@@ -242,7 +234,7 @@ export function benchmarkCurve(
   let followed: Levels | null = null;
   for (const [date, sameDate] of Map.groupBy(days.toSorted(byDate), (day) => day.date)) {
     const paysDividends = sameDate.some((day) => day.paysDividends);
-    const own = levelsFor({ paysDividends }, levels);
+    const own = paysDividends ? levels.withDividends : levels.ofPrices;
     const previous = curve.at(-1)?.date;
     const start = earliestStart(own, sameDate, previous);
     const level = levelAt(own, { date, at: 'close' });

@@ -1,13 +1,8 @@
+import { eventsBetween } from '#database/exchanges.ts';
 import { latestPrices } from '#database/price-writes.ts';
 import type { Database } from '#database/database.ts';
 import { addDays, type DateSpan } from '#time/calendar.ts';
-import {
-  eventsBetween,
-  MILLIONTHS,
-  type ShareEvent,
-  shareEvents,
-  sharesPerOld,
-} from '#trading/share-events.ts';
+import { MILLIONTHS, type ShareEvent, shareEvents, sharesPerOld } from '#trading/share-events.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import { type BenchmarkBar, type Levels, type ShareChange, symbolLevels } from './benchmark.ts';
 import { barsBetween } from './queries.ts';

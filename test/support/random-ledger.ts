@@ -6,7 +6,11 @@ import { type Money, money, toDollars } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
 import { applyCorporateActions } from '../../src/core/trading/morning.ts';
 import type { StoredEvents } from '../../src/core/database/exchanges.ts';
-import { buy, type Portfolio, sell, valuePortfolio } from '../../src/core/trading/portfolio.ts';
+import {
+  type Portfolio,
+  trade as execute,
+  valuePortfolio,
+} from '../../src/core/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
 import { NO_COSTS } from './market-rules.ts';
 
@@ -190,8 +194,8 @@ function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions
   return orders.flatMap(({ side, symbol, amount }) => {
     const price = state.prices.get(symbol) as Money;
     if (price === 0) return [];
-    const order = { symbol, amount, price, costs: NO_COSTS };
-    const { portfolio } = (side === 'buy' ? buy : sell)(state.portfolio, order);
+    const order = { side, symbol, amount, price, costs: NO_COSTS };
+    const { portfolio } = execute(state.portfolio, order);
     if (portfolio === undefined || portfolio.cash < commission) return [];
     state.portfolio = { ...portfolio, cash: money(portfolio.cash - commission) };
     return [{ actionType: side, symbol, amount, price, cash: state.portfolio.cash }];

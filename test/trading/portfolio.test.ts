@@ -6,10 +6,9 @@ import { fromDollars, type Money, money, toDollars } from '../../src/core/money/
 import type { Market } from '../../src/core/trading/market.ts';
 import { applyCorporateActions } from '../../src/core/trading/morning.ts';
 import {
-  buy,
   type Portfolio,
   heldQuantity,
-  sell,
+  trade,
   valuePortfolio,
 } from '../../src/core/trading/portfolio.ts';
 import { rowsOf } from '../support/prices.ts';
@@ -113,7 +112,8 @@ function step(portfolio: Portfolio, { action, symbol, quantity, price }: Step): 
   const [amount, denominator = 1] = quantity.split(':').map(Number) as [number, number?];
   const order = { symbol, price: fromDollars(price), costs: NO_COSTS };
   if (action === 'split') return split(portfolio, { ...order, numerator: amount, denominator });
-  return (action === 'buy' ? buy : sell)(portfolio, { ...order, amount }).portfolio ?? null;
+  const side = action === 'buy' ? 'buy' : 'sell';
+  return trade(portfolio, { ...order, side, amount }).portfolio ?? null;
 }
 
 function describe({ cash, holdings }: Portfolio): string[] {
@@ -164,7 +164,7 @@ test('whatever the orders: cash and holdings stay whole and at least zero, and t
             );
           } else {
             const order = { symbol, amount, price, costs: NO_COSTS };
-            const execution = (action === 'buy' ? buy : sell)(before, order);
+            const execution = trade(before, { ...order, side: action });
             portfolio = execution.portfolio ?? before;
             const value = (one: Portfolio) => one.cash + heldQuantity(one, symbol) * price;
             assert.equal(value(portfolio), value(before));

@@ -118,15 +118,12 @@ export function storeEvidence(
 
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(
-    ({ symbol, heldSince, open, openDate, close, closeDate }) => ({
-      symbol,
-      heldSince,
+    ({ open, openDate, close, closeDate, ...own }) => ({
+      ...own,
       open: toMark(open, openDate),
       close: toMark(close, closeDate),
     }),
   );
-  const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
-  if (!hasHeld) return { prices, splits: [], dividends: [], exchanges: [] };
   return {
     prices,
     splits: SPLITS.all(reader, sessionId),

@@ -1,19 +1,9 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import type { Database } from './database.ts';
-import { barsAt, inWindow, type PricesAt, readsAt, splitsAt } from './price-writes.ts';
+import { barsAt, inWindow, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import {
-  flag,
-  integer,
-  orNull,
-  query,
-  reads,
-  real,
-  selected,
-  text,
-  type ShapedRow,
-} from './rows.ts';
+import { flag, integer, orNull, reads, real, selected, text, type ShapedRow } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -104,10 +94,12 @@ const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
 const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 
 /**
- * Written as look-ups of single rows, so that the revisions are searched too, and never read as a
- * whole.
+ * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
+ * earlier bar with a close. Written as look-ups of single rows, so that the revisions are searched
+ * too, and never read as a whole.
  */
-const QUOTES = query(
+export const quotesOn = readsAt(
+  'all',
   `WITH named AS MATERIALIZED (
      SELECT value AS symbol, (SELECT date FROM ${barsAt('?3')}
        WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
@@ -122,19 +114,8 @@ const QUOTES = query(
     previousClose: orNull(real),
     isAdjusted: orNull(flag),
   },
+  (sessionDate: CalendarDate, symbols: readonly string[]) => [symbols, sessionDate],
 );
-
-/**
- * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
- * earlier bar with a close.
- */
-export function quotesOn(
-  { reader, write }: PricesAt,
-  sessionDate: CalendarDate,
-  symbols: readonly string[],
-) {
-  return QUOTES.all(reader, symbols, sessionDate, write);
-}
 
 const BAR = { symbol: text, ...BAR_COLUMNS };
 

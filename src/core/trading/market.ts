@@ -144,7 +144,6 @@ export function failWithoutPrice(symbol: string, date: CalendarDate): never {
 
 /** A market in which symbols without a known price have one of these, as of the day before. */
 export function withMarks(market: Market, marks: ReadonlyMap<string, Mark>): Market {
-  if (marks.size === 0) return market;
   return {
     ...market,
     knownMark: (symbol) => market.knownMark(symbol) ?? marks.get(symbol) ?? null,

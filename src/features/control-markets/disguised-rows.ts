@@ -125,14 +125,12 @@ export function disguisedDividends(
 function knownSpan(reader: Reader, symbol: string, { from, to }: DateSpan): CalendarDate[] {
   if (nonPayingSymbols(reader, [symbol]).has(symbol)) return [from, to];
   const spans = dividendCoverage(reader, [symbol], { from, to });
-  if (spans.length === 0 || gapsBetween(spans).length > 0) return [];
-  const [first = from] = spans.map(({ startDate }) => startDate);
-  const last =
-    spans
-      .map(({ endDate }) => endDate)
-      .sort()
-      .at(-1) ?? to;
-  return [first > from ? first : from, last < to ? last : to];
+  if (gapsBetween(spans).length > 0) return [];
+  const dates = spans.flatMap(({ startDate, endDate }) => [
+    startDate < from ? from : startDate,
+    endDate > to ? to : endDate,
+  ]);
+  return dates.sort().filter((_, place) => place === 0 || place === dates.length - 1);
 }
 
 /**

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { countDays } from '#time/calendar.ts';
 import { type Money, asMoney, toDollars } from '#money/money.ts';
 import { list } from '#text/sentences.ts';
@@ -53,7 +54,8 @@ export function measureTrading(
     const path = [day];
     let first = day;
     while (first.startedFrom !== null && first.startedFrom !== reached) {
-      first = requireDay(days, first.startedFrom);
+      first =
+        days.get(first.startedFrom) ?? assert.fail('the ledger has every day that one starts from');
       path.push(first);
     }
     if (first.startedFrom === null) [book, cash] = [new Map(), first.initialCash ?? asMoney(0)];
@@ -95,13 +97,6 @@ export function noSymbolTrading() {
      */
     cash: nothing,
   };
-}
-
-function requireDay(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
-  const day = days.get(sessionId);
-  if (day === undefined)
-    throw new Error(`Cannot follow the ledger: session ${sessionId} is not in it`);
-  return day;
 }
 
 /** The lots and sums that actions change. */

@@ -128,10 +128,7 @@ function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow
     ...evidenceRows(evidence).map(({ name, columns }) => {
       return { name, columns, symbols: [String(columns['symbol'])] };
     }),
-    ...documents.map(({ id, digest }) => ({
-      name: `document ${quote(id)}`,
-      columns: { digest },
-    })),
+    ...documents.map(({ id, digest }) => ({ name: `document ${quote(id)}`, columns: { digest } })),
     ...positions.map((position) => ({
       name: `positions ${position.actionId}`,
       columns: asColumns(POSITION, position),

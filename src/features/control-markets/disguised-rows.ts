@@ -46,6 +46,8 @@ function priceScale({ splits, factor }: DisguisedSeries, after: CalendarDate): n
   return factor / sharesPerOld(splitFactors(splits, after));
 }
 
+export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
+
 /** A line of a file: what it says of a symbol on a date, in disguise. */
 function disguisedLine(
   series: DisguisedSeries,
@@ -54,8 +56,6 @@ function disguisedLine(
 ): string {
   return `${[series.code, shiftBack(date, series), ...cells].join()}\n`;
 }
-
-export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
 
 /**
  * The bars of one symbol as lines of `prices.csv`: adjusted for its splits after each bar,
@@ -78,23 +78,13 @@ export function disguisedRows(
   });
 }
 
-/** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
-interface DisguisedDividend {
-  row: string;
-  cash: number;
-}
-
 /**
  * The dividends of one symbol as lines of `dividends.csv`: under the code, on shifted ex-dates,
  * adjusted for splits and multiplied by the factor like its prices. Rows with an amount of 0 mark
  * both ends of the span in which they are known; none do where there is a gap in it. Throws a
  * `ServiceError` (`no_prices`) for a dividend that would no longer be one.
  */
-export function disguisedDividends(
-  reader: Reader,
-  series: DisguisedSeries,
-  span: DateSpan,
-): DisguisedDividend[] {
+export function disguisedDividends(reader: Reader, series: DisguisedSeries, span: DateSpan) {
   const { symbol } = series;
   const confirmed = confirmedDividends(reader, symbol);
   const toRow = (date: CalendarDate, cash: number) => {
@@ -103,10 +93,8 @@ export function disguisedDividends(
     return { row: disguisedLine(series, date, cells), cash };
   };
   // What is held at the close of the first bar is paid from the next day on.
-  const dividends = dividendsBetween(latestPrices(reader), [symbol], {
-    after: span.from,
-    upTo: span.to,
-  }).map((dividend) => {
+  const window = { after: span.from, upTo: span.to };
+  const dividends = dividendsBetween(latestPrices(reader), [symbol], window).map((dividend) => {
     const { exDate } = dividend;
     // On one day the dividend comes before the split.
     const scale = priceScale(series, addDays(exDate, -1));

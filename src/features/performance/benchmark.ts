@@ -176,11 +176,16 @@ export function memberLevels(
  * `MAX_STILL_DAYS` before it, or null. No later bar changes it: only later bars show whether a gap
  * is temporary or the end.
  */
-export function levelAt(levels: Levels, { date, at }: PriceTime): number | null {
-  const last = lastUpTo(levels, date);
-  if (last === undefined) return null;
-  if (last.date === date) return last[at];
-  return date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
+export function levelAt(levels: Levels, { date, at: time }: PriceTime): number | null {
+  let [low, high] = [0, levels.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at(levels, middle).date <= date) low = middle + 1;
+    else high = middle;
+  }
+  const last = levels[low - 1];
+  if (last?.date === date) return last[time];
+  return last && date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
 }
 
 /**
@@ -272,15 +277,4 @@ function earliestStart(
     if (level !== null) return { startDate: start.startDate, level };
   }
   return null;
-}
-
-/** The last level not after a date, or undefined. */
-function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
-  let [low, high] = [0, levels.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (at(levels, middle).date <= date) low = middle + 1;
-    else high = middle;
-  }
-  return levels[low - 1];
 }

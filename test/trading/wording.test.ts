@@ -49,7 +49,7 @@ const dividend = { symbol: 'AAPL', exDate: '2025-01-06', cash: 250_000 };
 const { received } = applyCorporateActions(
   { cash: money(0), holdings },
   {
-    dividends: [{ ...dividend, basis: 'as_paid', splits: '', paid: 250_000 }],
+    dividends: [{ ...dividend, basis: 'as_paid', splits: '' }],
     splits: [],
     exchanges: [],
   },

@@ -8,7 +8,7 @@ import {
   type RevisedTable,
   splits,
 } from '#database/schema/price-tables.ts';
-import { STORED_EXCHANGE } from './exchanges.ts';
+import { STORED_EXCHANGE, type StoredEvents } from './exchanges.ts';
 import { STORED_DIVIDEND } from './splits-and-dividends.ts';
 import {
   amount,
@@ -80,10 +80,8 @@ const EXCHANGES = evidenceTable(exchanges, STORED_EXCHANGE);
  * What a session knew of what it held, in order: its splits, the dividends that it paid (`paid` is
  * per share of its series, in 1/1,000,000 dollar) and its exchanges.
  */
-export interface KnownEvents {
-  splits: readonly RowOf<typeof SPLITS>[];
+export interface KnownEvents extends StoredEvents {
   dividends: readonly RowOf<typeof DIVIDENDS>[];
-  exchanges: readonly RowOf<typeof EXCHANGES>[];
 }
 
 /** What a model-day was computed from: also the prices of everything it held or traded. */
@@ -120,15 +118,12 @@ export function storeEvidence(
 
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
   const prices = PRICES.all(reader, sessionId).map(
-    ({ symbol, heldSince, open, openDate, close, closeDate }) => ({
-      symbol,
-      heldSince,
+    ({ open, openDate, close, closeDate, ...own }) => ({
+      ...own,
       open: toMark(open, openDate),
       close: toMark(close, closeDate),
     }),
   );
-  const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
-  if (!hasHeld) return { prices, splits: [], dividends: [], exchanges: [] };
   return {
     prices,
     splits: SPLITS.all(reader, sessionId),

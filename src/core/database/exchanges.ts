@@ -2,11 +2,14 @@ import type { CalendarDate } from '#time/calendar.ts';
 import { exchanges as exchangeTable } from '#database/schema/price-tables.ts';
 import { splitsOfExchange } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
+import { type Split, splitsBetween } from './market-queries.ts';
+import { dividendsBetween, type StoredDividend } from './splits-and-dividends.ts';
 import {
   barsAt,
   exchangesAt,
   inWindow,
   nextWrite,
+  type PricesAt,
   readsAt,
   splitsAt,
   upsertSql,
@@ -88,6 +91,37 @@ export function arrivalDates(
   for (const { into, date } of exchanges)
     if (into !== '' && !dates.has(into)) dates.set(into, date);
   return dates;
+}
+
+/** What happens to some shares, as stored. */
+export interface StoredEvents {
+  splits: readonly Split[];
+  dividends: readonly StoredDividend[];
+  exchanges: readonly StoredExchange[];
+}
+
+/**
+ * What happens to some shares, and to those that they become, after one date up to another; and
+ * since when each symbol may be held: from the start, or from its arrival.
+ */
+export function eventsBetween(
+  prices: PricesAt,
+  initial: readonly string[],
+  { paysDividends, ...since }: { after: CalendarDate; upTo: CalendarDate; paysDividends: boolean },
+): { events: StoredEvents; heldSince: ReadonlyMap<string, CalendarDate> } {
+  const exchanges = exchangesBetween(prices, initial, since);
+  const heldSince = arrivalDates(initial, since.after, exchanges);
+  const symbols = [...heldSince.keys()];
+  // What arrives gets those of later dates only.
+  const isSince = (symbol: string, date: CalendarDate) => date > (heldSince.get(symbol) ?? '');
+  const splits = splitsBetween(prices, symbols, since);
+  const dividends = paysDividends ? dividendsBetween(prices, symbols, since) : [];
+  const events = {
+    exchanges,
+    splits: splits.filter(({ symbol, date }) => isSince(symbol, date)),
+    dividends: dividends.filter(({ symbol, exDate }) => isSince(symbol, exDate)),
+  };
+  return { events, heldSince };
 }
 
 /** The symbols that only took another name on or before a date, the last one first. */

@@ -15,7 +15,7 @@ import {
 } from '#database/suspicion-queries.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import { list } from '#text/sentences.ts';
-import { approximateCashPerShare } from '#trading/morning.ts';
+import { approximateCashPerShare } from '#trading/share-events.ts';
 
 /** What the prices may not know: splits, what a dividend was, the end of a symbol. */
 

@@ -15,12 +15,11 @@ import { limitReason } from './price-limit.ts';
 import {
   type Action,
   affordableShares,
-  buy,
   commissionOn,
   fillPrice,
   type Portfolio,
   heldQuantity,
-  sell,
+  trade,
 } from './portfolio.ts';
 import type { ToolResult } from './tool-results.ts';
 import type { OrderTerms, PlacedOrder, Reply, TradingDay } from './trading-day.ts';
@@ -64,7 +63,7 @@ export function takeOrder(
   const order = { side, symbol, amount, held, board, price, decidingPrice: decided, costs };
   const violation = findObstacle(day, order) ?? findLimitViolation(day, before, order);
   if (violation !== null) return { refusal: violation };
-  const { portfolio: after, refusal } = (side === 'buy' ? buy : sell)(before, order);
+  const { portfolio: after, refusal } = trade(before, order);
   if (refusal !== undefined) return { refusal };
   const cut = amount < ordered && { cut: `${ordered} were ordered; ${amount} are whole lots` };
   const said = { symbol, amount, ...cut };
@@ -244,7 +243,7 @@ export function fillOrders<Waiting extends PlacedOrder>(
       const paid = Math.min(amount, affordableShares(portfolio.cash, price, costs));
       const shares = side === 'sell' ? amount : wholeLots(findBoard(rules, symbol), paid);
       const fill = { symbol, amount: shares, price };
-      const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
+      const { portfolio: after } = trade(portfolio, { side, ...fill, costs });
       portfolio = after ?? portfolio;
       action = after ? { actionType: side, ...fill, cash: after.cash } : null;
     }

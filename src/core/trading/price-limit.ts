@@ -6,8 +6,8 @@ import { quotesOn, splitsBetween } from '#database/market-queries.ts';
 import type { PricesAt } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
 import { dividedHalfUp, priceUnits } from '#money/money.ts';
-import { type Market, splitFactors } from './market.ts';
-import { approximateCashPerShare } from './morning.ts';
+import type { Market } from './market.ts';
+import { approximateCashPerShare, splitFactors } from './share-events.ts';
 
 /** Within which prices a share may trade on a date, where its market has a limit. */
 

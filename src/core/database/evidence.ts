@@ -18,7 +18,6 @@ import {
   orNull,
   query,
   type RowOf,
-  selected,
   type ShapedRow,
   type TableShape,
   text,
@@ -51,10 +50,7 @@ function evidenceTable<const Shape extends TableShape>(
 ) {
   const keys = [date, 'symbol', ...key];
   return {
-    ...query(
-      `SELECT ${selected(shape)} FROM ${table} WHERE session_id = ? ORDER BY ${keys.join()}`,
-      shape,
-    ),
+    ...query(`SELECT {} FROM ${table} WHERE session_id = ? ORDER BY ${keys.join()}`, shape),
     toRows: (rows: readonly ShapedRow<Shape>[]) =>
       rows.map((row) => {
         const columns = asColumns(shape, row);

@@ -11,16 +11,7 @@ import {
   splitsAt,
   upsertSql,
 } from './price-writes.ts';
-import {
-  flag,
-  integer,
-  millionths,
-  orNull,
-  reads,
-  selected,
-  text,
-  type ShapedRow,
-} from './rows.ts';
+import { flag, integer, millionths, orNull, reads, text, type ShapedRow } from './rows.ts';
 
 /** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
 
@@ -47,7 +38,7 @@ const dueExchanges = readsAt(
    owned (symbol, since) AS (
      SELECT value, ?2 FROM json_each(?1)
      UNION SELECT into_symbol, date FROM owned JOIN due ON due.symbol = owned.symbol AND date >= since)
-   SELECT ${selected(EXCHANGE_COLUMNS)},
+   SELECT {},
      ${splitsOfExchange('symbol', AT)} AS splits, ${splitsOfExchange('into_symbol', AT)} AS intoSplits
    FROM due AS exchanges
    WHERE EXISTS (SELECT 1 FROM owned WHERE owned.symbol = exchanges.symbol AND date >= since)
@@ -106,7 +97,7 @@ export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 /** The exchanges of a symbol on a date. */
 export const exchangesOn = reads(
   'all',
-  `SELECT ${selected(EXCHANGE_COLUMNS)} FROM exchanges WHERE symbol = ? AND date = ?`,
+  `SELECT {} FROM exchanges WHERE symbol = ? AND date = ?`,
   EXCHANGE_COLUMNS,
   (symbol: string, date: CalendarDate) => [symbol, date],
 );

@@ -13,7 +13,7 @@ import { addModelDays, datesOfJob } from './model-days.ts';
 import { flag, insertRow, integer, oneOf, orNull, query, reads, text, type RowOf } from './rows.ts';
 
 const RUNS = query(
-  `SELECT model, start_date AS startDate, family, entry FROM simulation_runs
+  `SELECT {} FROM simulation_runs
    WHERE job_id = ? ORDER BY model_index`,
   { model: text, startDate: text, family: text, entry: text },
 );
@@ -88,19 +88,15 @@ export const unfinishedJobId = reads(
   [text],
 );
 
-const JOB = query(
-  `SELECT job_id AS jobId, start_date AS startDate, end_date AS endDate, replace_existing AS replaceExisting,
-     agent_config AS agentConfig, universe, study FROM jobs WHERE job_id = ?`,
-  {
-    jobId: text,
-    startDate: text,
-    endDate: text,
-    replaceExisting: flag,
-    agentConfig: text,
-    universe: orNull(text),
-    study: orNull(text),
-  },
-);
+const JOB = query(`SELECT {} FROM jobs WHERE job_id = ?`, {
+  jobId: text,
+  startDate: text,
+  endDate: text,
+  replaceExisting: flag,
+  agentConfig: text,
+  universe: orNull(text),
+  study: orNull(text),
+});
 
 /** The study of a job, '' being the one without a name; null for an unknown job. */
 export const studyOfJob = reads(
@@ -120,7 +116,7 @@ export const studiesOfJobs = reads(
 /** The newest job of a study that has active model-days, '' being the one without a name; or of any. */
 export const newestActiveJob = reads(
   'get',
-  `SELECT job_id AS jobId, agent_config AS agentConfig, study,
+  `SELECT {},
      (SELECT max(wording) FROM trading_sessions WHERE trading_sessions.job_id = jobs.job_id) AS wording
    FROM jobs WHERE (?1 IS NULL OR coalesce(study, '') = ?1) AND EXISTS (
      SELECT 1 FROM trading_sessions WHERE trading_sessions.job_id = jobs.job_id AND status = 'active')
@@ -169,10 +165,10 @@ export interface StoredWarnings {
   warningCodes: string;
 }
 
-const WARNINGS = query(
-  'SELECT warnings, warning_codes AS warningCodes FROM jobs WHERE job_id = ?',
-  { warnings: orNull(text), warningCodes: text },
-);
+const WARNINGS = query('SELECT {} FROM jobs WHERE job_id = ?', {
+  warnings: orNull(text),
+  warningCodes: text,
+});
 
 /** Adds to a job's warnings, each sentence only once. */
 export function addWarnings(
@@ -252,15 +248,12 @@ export const warnedSubjects = reads(
   (code: Warning['code']) => [code],
 );
 
-const REMEMBERED = query(
-  'SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?',
-  {
-    jobId: text,
-    requestHash: text,
-    /** The response, as JSON. */
-    answer: text,
-  },
-);
+const REMEMBERED = query('SELECT {} FROM idempotency_keys WHERE key = ?', {
+  jobId: text,
+  requestHash: text,
+  /** The response, as JSON. */
+  answer: text,
+});
 
 /** A trigger that created a job: a hash of its request, and the response. */
 type RememberedTrigger = RowOf<typeof REMEMBERED>;

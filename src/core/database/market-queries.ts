@@ -3,17 +3,7 @@ import type { Database } from './database.ts';
 import { barsAt, inWindow, type PricesAt, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import {
-  flag,
-  integer,
-  orNull,
-  query,
-  reads,
-  real,
-  selected,
-  text,
-  type ShapedRow,
-} from './rows.ts';
+import { flag, integer, orNull, query, reads, real, text, type ShapedRow } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -143,9 +133,9 @@ export type MarketBar = ShapedRow<typeof BAR>;
 
 const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
 const CLAMPED_BAR = `
-  SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
+  SELECT {}, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
   FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
-const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
+const WHOLE_BAR = `SELECT {}, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
 
 /**
  * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
@@ -202,7 +192,7 @@ export const SPLIT_COLUMNS = {
  */
 export const splitsBetween = readsAt(
   'all',
-  `SELECT ${selected(SPLIT_COLUMNS)} FROM ${splitsAt('?4')} AS split
+  `SELECT {} FROM ${splitsAt('?4')} AS split
    WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
      AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
    ORDER BY date, symbol`,

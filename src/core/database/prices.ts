@@ -8,7 +8,6 @@ import {
   query,
   reads,
   real,
-  selected,
   text,
   type RowOf,
   type ShapedRow,
@@ -22,7 +21,6 @@ import {
 } from '#database/schema/price-conditions.ts';
 
 const COVERAGE = { symbol: text, startDate: text, endDate: text };
-const COVERED = `SELECT ${selected(COVERAGE)}`;
 
 /** A span in which something of a symbol is known, both ends included. */
 export type Coverage = ShapedRow<typeof COVERAGE>;
@@ -79,7 +77,7 @@ function spanTable(table: string) {
     [text, text],
   );
   const within = query(
-    `${COVERED} FROM ${table}
+    `SELECT {} FROM ${table}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 ORDER BY symbol, start_date`,
     COVERAGE,
   );
@@ -230,11 +228,11 @@ export const addCoverage = spanTable('price_data_coverage').add;
 
 const IN_RANGE = `symbol IN (SELECT value FROM json_each(?1)) AND (?4 OR source <> 'synthetic')`;
 const STORED_BARS = query(
-  `SELECT symbol, date, close IS NULL AS isPartial FROM price_data WHERE ${IN_RANGE} AND date BETWEEN ?2 AND ?3`,
+  `SELECT {}, close IS NULL AS isPartial FROM price_data WHERE ${IN_RANGE} AND date BETWEEN ?2 AND ?3`,
   { symbol: text, date: text, isPartial: flag },
 );
 const STORED_COVERAGE = query(
-  `${COVERED} FROM price_data_coverage
+  `SELECT {} FROM price_data_coverage
    WHERE ${IN_RANGE} AND end_date >= ?2 AND start_date <= ?3`,
   COVERAGE,
 );
@@ -314,7 +312,7 @@ export type StoredBar = RowOf<typeof storedBars>;
 /** The bars of a symbol between two dates, as stored and in order. */
 export const storedBars = reads(
   'all',
-  `SELECT date, open, high, low, close, volume, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
+  `SELECT {}, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
    WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date`,
   BAR_COLUMNS,
   (symbol: string, { from = '', to }: { from?: CalendarDate; to: CalendarDate }) => [

@@ -48,10 +48,18 @@ function columnNames(shape: TableShape): [property: string, column: string][] {
   ]);
 }
 
-/** SQL: the columns of a table for rows of a shape. */
-export function selected(shape: TableShape): string {
-  const names = columnNames(shape);
-  return names.map(([property, column]) => `${column} AS "${property}"`).join(', ');
+/**
+ * SQL in which `{}` has become the columns of a shape that the statement does not name itself
+ * (`AS days`), as a table has them; `{own}` those of the table `own`.
+ */
+function withColumns(sql: string, shape: TableShape): string {
+  const isNamed = (property: string) => new RegExp(` AS "?${property}\\b`).test(sql);
+  const columns = columnNames(shape).filter(([property]) => !isNamed(property));
+  return sql.replace(/\{(\w*)\}/, (_, table: string) =>
+    columns
+      .map(([property, column]) => `${table && `${table}.`}${column} AS "${property}"`)
+      .join(', '),
+  );
 }
 
 /** A row of a shape as the columns of its table. */
@@ -131,15 +139,18 @@ export type RowOf<Read> = Read extends Query<infer Row> | ((...own: never[]) => 
 export const queries: Query<unknown>[] = [];
 
 /**
- * Declares a statement that reads, once for the program. Shapes are not checked at run time, so a
+ * Declares a statement that reads, once for the program; `{}` in it stands for the columns of the
+ * shape. Shapes are not checked at run time, so a
  * shape must match what the statement returns; the test of this file checks it.
  */
 export function query<const Columns extends RowShape>(
-  sql: string,
+  statementSql: string,
   shape: Columns,
 ): Query<ShapedRow<Columns>> {
   type Row = ShapedRow<Columns>;
-  const kind = Array.isArray(shape) ? 'arrays' : 'objects';
+  const isArray = Array.isArray(shape);
+  const kind = isArray ? 'arrays' : 'objects';
+  const sql = isArray ? statementSql : withColumns(statementSql, shape as TableShape);
   const statement = (reader: Reader) => reader.statement(sql, kind);
   const get = (reader: Reader, ...values: Parameter[]) =>
     statement(reader).get(...bind(values)) as Row | undefined;

@@ -208,8 +208,7 @@ export function commitSession(
 }
 
 const HELD_BEFORE = query(
-  `SELECT symbol, quantity FROM holdings
-   WHERE session_id = (SELECT started_from_session_id FROM trading_sessions WHERE session_id = ?)`,
+  `SELECT {} FROM holdings WHERE session_id = (SELECT started_from_session_id FROM trading_sessions WHERE session_id = ?)`,
   { symbol: text, quantity: integer },
 );
 
@@ -306,7 +305,7 @@ function insertPositions(
 }
 
 const RUNNING = query(
-  `SELECT session_id AS sessionId, started_from_session_id AS startedFrom FROM trading_sessions
+  `SELECT {}, started_from_session_id AS startedFrom FROM trading_sessions
    WHERE job_id = ? AND date = ? AND model = ? AND status = 'running'`,
   {
     sessionId: integer,

@@ -16,7 +16,7 @@ const COMMITTED = `status IN ('active', 'superseded')`;
  */
 export const usedSpans = reads(
   'all',
-  `SELECT agent_config AS agentConfig, min(coalesce(past.date, own.date)) AS "from", max(own.date) AS "to"
+  `SELECT {}, min(coalesce(past.date, own.date)) AS "from", max(own.date) AS "to"
    FROM trading_sessions AS own JOIN jobs USING (job_id)
      LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    WHERE own.${COMMITTED} GROUP BY own.job_id`,

@@ -28,15 +28,15 @@ export const EXCHANGE_COLUMNS = {
 /** With the splits that convert it to the shares of the old series, and to those of the new one. */
 export const STORED_EXCHANGE = { ...EXCHANGE_COLUMNS, splits: text, intoSplits: text };
 
-const AT = { bars: barsAt('?4'), splits: splitsAt('?4') };
+const AT = { bars: barsAt, splits: splitsAt };
 
 /** Those whose old share is one of some symbols, and of the shares that these bring, in a window. */
 const dueExchanges = readsAt(
   'all',
   `WITH RECURSIVE due AS MATERIALIZED (
-     SELECT * FROM ${exchangesAt('?4')} WHERE date > ?2 AND date <= ?3),
+     SELECT * FROM ${exchangesAt} WHERE date > ?3 AND date <= ?4),
    owned (symbol, since) AS (
-     SELECT value, ?2 FROM json_each(?1)
+     SELECT value, ?3 FROM json_each(?2)
      UNION SELECT into_symbol, date FROM owned JOIN due ON due.symbol = owned.symbol AND date >= since)
    SELECT {},
      ${splitsOfExchange('symbol', AT)} AS splits, ${splitsOfExchange('into_symbol', AT)} AS intoSplits
@@ -82,13 +82,13 @@ export function arrivalDates(
 }
 
 /** The symbols that only took another name on or before a date, the last one first. */
-export const formerNames = reads(
+export const formerNames = readsAt(
   'column',
-  `SELECT symbol FROM ${exchangesAt('?3')} AS exchange WHERE into_symbol = ?1 AND date <= ?2
+  `SELECT symbol FROM ${exchangesAt} AS exchange WHERE into_symbol = ?2 AND date <= ?3
      AND cash_e6 = 0 AND remains = 0 AND numerator = denominator
    ORDER BY date DESC, symbol`,
   [text],
-  (symbol: string, date: CalendarDate, write: number | null) => [symbol, date, write],
+  (symbol: string, date: CalendarDate) => [symbol, date],
 );
 
 /** One to store. */

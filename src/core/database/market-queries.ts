@@ -1,9 +1,9 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import type { Database } from './database.ts';
-import { barsAt, inWindow, type PricesAt, readsAt, splitsAt } from './price-writes.ts';
+import { barsAt, inWindow, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import { flag, integer, orNull, query, reads, real, text, type ShapedRow } from './rows.ts';
+import { flag, integer, orNull, reads, real, text, type ShapedRow } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -95,17 +95,19 @@ const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
 const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 
 /**
- * Written as look-ups of single rows, so that the revisions are searched too, and never read as a
- * whole.
+ * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
+ * earlier bar with a close. Written as look-ups of single rows, so that the revisions are searched
+ * too, and never read as a whole.
  */
-const QUOTES = query(
+export const quotesOn = readsAt(
+  'all',
   `WITH named AS MATERIALIZED (
-     SELECT value AS symbol, (SELECT date FROM ${barsAt('?3')}
+     SELECT value AS symbol, (SELECT date FROM ${barsAt}
        WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
-     FROM json_each(?1))
-   SELECT symbol, (SELECT open FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
-     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
-     (SELECT ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
+     FROM json_each(?3))
+   SELECT symbol, (SELECT open FROM ${barsAt} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
+     (SELECT close FROM ${barsAt} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
+     (SELECT ${IS_ADJUSTED} FROM ${barsAt} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
   {
     symbol: text,
     open: orNull(real),
@@ -113,29 +115,18 @@ const QUOTES = query(
     previousClose: orNull(real),
     isAdjusted: orNull(flag),
   },
+  (sessionDate: CalendarDate, symbols: readonly string[]) => [sessionDate, symbols],
 );
-
-/**
- * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
- * earlier bar with a close.
- */
-export function quotesOn(
-  { reader, write }: PricesAt,
-  sessionDate: CalendarDate,
-  symbols: readonly string[],
-) {
-  return QUOTES.all(reader, symbols, sessionDate, write);
-}
 
 const BAR = { symbol: text, ...BAR_COLUMNS };
 
 export type MarketBar = ShapedRow<typeof BAR>;
 
-const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
+const ifOver = (column: string) => `CASE WHEN date < ?2 THEN ${column} END AS ${column}`;
 const CLAMPED_BAR = `
   SELECT {}, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
-  FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
-const WHOLE_BAR = `SELECT {}, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
+  FROM ${barsAt} WHERE symbol = ?3 AND date <= ?2 AND ${NOT_TOO_EARLY}`;
+const WHOLE_BAR = `SELECT {}, ${IS_ADJUSTED} FROM ${barsAt} WHERE symbol = ?2`;
 
 /**
  * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
@@ -143,7 +134,7 @@ const WHOLE_BAR = `SELECT {}, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol =
  */
 export const barOn = readsAt(
   'get',
-  `${CLAMPED_BAR} AND date = ?3`,
+  `${CLAMPED_BAR} AND date = ?4`,
   BAR,
   (sessionDate: CalendarDate, { symbol, date }: { symbol: string; date: CalendarDate }) => [
     sessionDate,
@@ -155,7 +146,7 @@ export const barOn = readsAt(
 /** The last `count` bars up to the session date (of that date only the open), newest first. */
 export const lastBars = readsAt(
   'all',
-  `${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`,
+  `${CLAMPED_BAR} ORDER BY date DESC LIMIT ?4`,
   BAR,
   (sessionDate: CalendarDate, { symbol, count }: { symbol: string; count: number }) => [
     sessionDate,
@@ -169,7 +160,7 @@ const ofDate = (date: CalendarDate, symbol: string) => [symbol, date];
 /** The last bar of a symbol before a date, used when nothing newer is known. */
 export const lastBarBefore = readsAt(
   'get',
-  `${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
+  `${WHOLE_BAR} AND date < ?3 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
   BAR,
   ofDate,
 );
@@ -177,7 +168,7 @@ export const lastBarBefore = readsAt(
 /**
  * The bar of the session date with its close: for marking records in the parent, never for a model.
  */
-export const closingBar = readsAt('get', `${WHOLE_BAR} AND date = ?2`, BAR, ofDate);
+export const closingBar = readsAt('get', `${WHOLE_BAR} AND date = ?3`, BAR, ofDate);
 
 export const SPLIT_COLUMNS = {
   symbol: text,
@@ -192,9 +183,9 @@ export const SPLIT_COLUMNS = {
  */
 export const splitsBetween = readsAt(
   'all',
-  `SELECT {} FROM ${splitsAt('?4')} AS split
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
-     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
+  `SELECT {} FROM ${splitsAt} AS split
+   WHERE symbol IN (SELECT value FROM json_each(?2)) AND date > ?3 AND date <= ?4
+     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt)}
    ORDER BY date, symbol`,
   SPLIT_COLUMNS,
   inWindow,

@@ -130,20 +130,19 @@ export type PriceSource =
   | 'file-split-adjusted'
   | 'file-total-return';
 
+const PRICES = ['open', 'high', 'low', 'close', 'volume'];
 const differsSql = (sources: string) =>
   `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
+const known = (column: string) => `coalesce(excluded.${column}, ${column})`;
 const UPSERT = `
   ON CONFLICT (symbol, date) DO UPDATE SET
-    open = excluded.open, high = coalesce(excluded.high, high), low = coalesce(excluded.low, low),
-    close = coalesce(excluded.close, close), volume = coalesce(excluded.volume, volume),
-    source = excluded.source, written = excluded.written
-  WHERE open IS NOT excluded.open OR high IS NOT coalesce(excluded.high, high) OR low IS NOT coalesce(excluded.low, low)
-    OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)
+    ${PRICES.map((column) => `${column} = ${known(column)}`).join()}, source = excluded.source, written = excluded.written
+  WHERE ${PRICES.map((column) => `${column} IS NOT ${known(column)}`).join(' OR ')}
     OR ${differsSql(adjustedSourcesInSql)} OR ${differsSql(sourcesWithDividendsInSql)}`;
-const INSERT = `INSERT INTO main.price_data (symbol, date, open, high, low, close, volume, source, written)`;
+const INSERT = `INSERT INTO main.price_data (symbol, date, ${PRICES.join()}, source, written)`;
 const UPSERT_BAR = `${INSERT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${UPSERT}`;
 const UPSERT_STAGED = `${INSERT}
-  SELECT symbol, date, open, high, low, close, volume, ?2, ?3 FROM staging.staged WHERE symbol = ?1 ORDER BY date ${UPSERT}`;
+  SELECT symbol, date, ${PRICES.join()}, ?2, ?3 FROM staging.staged WHERE symbol = ?1 ORDER BY date ${UPSERT}`;
 
 /**
  * Stores bars within the caller's transaction. Fills an existing bar where it was partial and

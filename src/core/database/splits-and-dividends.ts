@@ -89,7 +89,7 @@ export function storeDividends(
 }
 
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
-const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
+const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt);
 
 /**
  * The dividends of some symbols after one date up to another, in order, without those that prices
@@ -98,12 +98,12 @@ const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt
 export const dividendsBetween = readsAt(
   'all',
   `WITH due AS MATERIALIZED (
-     SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
-     WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
+     SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt}
+     WHERE symbol IN (SELECT value FROM json_each(?2)) AND ex_date > ?3 AND ex_date <= ?4),
    series AS MATERIALIZED (
      SELECT symbol, ${payerHas(adjustedSourcesInSql)} AS adjusted
      FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${payerHas(sourcesWithDividendsInSql)})
-   SELECT {}, ${splitsOfDividend('adjusted', splitsAt('?4'))} AS splits
+   SELECT {}, ${splitsOfDividend('adjusted', splitsAt)} AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
   STORED_DIVIDEND,
   inWindow,

@@ -33,16 +33,6 @@ export interface Mark {
   date: CalendarDate;
 }
 
-/** The prices of one symbol as a session used them. */
-interface UsedPrice {
-  symbol: string;
-  /** For a symbol held in the morning: the date of the day that the session started from. */
-  heldSince: CalendarDate | null;
-  /** Null when there was no price, or when it is unknown. */
-  open: Mark | null;
-  close: Mark | null;
-}
-
 /** A table of what sessions knew of a table of prices, in the order of its key. */
 function evidenceTable<const Shape extends TableShape>(
   { evidence: table, date, key = [] }: RevisedTable,
@@ -62,7 +52,9 @@ function evidenceTable<const Shape extends TableShape>(
 
 const PRICES = evidenceTable(bars, {
   symbol: text,
+  /** For a symbol held in the morning: the date of the day that the session started from. */
   heldSince: orNull(text),
+  /** Each with the date of its bar; null when there was no price, or when it is unknown. */
   open: orNull(amount),
   openDate: orNull(text),
   close: orNull(amount),
@@ -84,18 +76,13 @@ export interface KnownEvents {
 
 /** What a model-day was computed from: also the prices of everything it held or traded. */
 export interface Evidence extends KnownEvents {
-  prices: readonly UsedPrice[];
+  prices: readonly RowOf<typeof PRICES>[];
 }
 
 /** Evidence as rows of its tables, each with a name that tells it apart in its session. */
-export function evidenceRows({ prices, ...known }: Evidence) {
-  const used = prices.map(({ open, close, ...own }) => ({
-    ...own,
-    ...{ open: open?.price ?? null, openDate: open?.date ?? null },
-    ...{ close: close?.price ?? null, closeDate: close?.date ?? null },
-  }));
+export function evidenceRows(known: Evidence) {
   return [
-    ...PRICES.toRows(used),
+    ...PRICES.toRows(known.prices),
     ...SPLITS.toRows(known.splits),
     ...DIVIDENDS.toRows(known.dividends),
     ...EXCHANGES.toRows(known.exchanges),
@@ -115,14 +102,7 @@ export function storeEvidence(
 }
 
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
-  const prices = PRICES.all(reader, sessionId).map(
-    ({ symbol, heldSince, open, openDate, close, closeDate }) => ({
-      symbol,
-      heldSince,
-      open: toMark(open, openDate),
-      close: toMark(close, closeDate),
-    }),
-  );
+  const prices = PRICES.all(reader, sessionId);
   const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
   if (!hasHeld) return { prices, splits: [], dividends: [], exchanges: [] };
   return {
@@ -133,10 +113,6 @@ export function readEvidence(reader: Reader, sessionId: number): Evidence {
   };
 }
 
-function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
-  return price === null || date === null ? null : { price, date };
-}
-
 /**
  * The value of the holdings at the close, as far as prices are known. What exchanges took away or
  * brought only to take it away counts 0 without one.
@@ -144,6 +120,6 @@ function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
 export function closingMarks({ prices, exchanges }: Evidence): ReadonlyMap<string, Money> {
   const passing = exchanges.flatMap(({ symbol, into }) => [symbol, into]);
   const marks = new Map(passing.map((symbol) => [symbol, money(0)]));
-  for (const { symbol, close } of prices) if (close !== null) marks.set(symbol, close.price);
+  for (const { symbol, close } of prices) if (close !== null) marks.set(symbol, close);
   return marks;
 }

@@ -36,7 +36,7 @@ export function explainExchanges(
     const open = prices.find(({ symbol }) => symbol === name)?.open;
     const own = splits.filter(({ symbol }) => symbol === name);
     const [newShares, oldShares] = splitFactors(own, date);
-    return open && (open.price * Number(newShares)) / Number(oldShares);
+    return open && (open * Number(newShares)) / Number(oldShares);
   };
   const waiting = groupExchanges(exchanges);
   let exchange: HoldingExchange | undefined;

@@ -96,7 +96,7 @@ export function storeEvidence(
   evidence: Evidence,
 ): void {
   for (const { table, columns } of evidenceRows(evidence)) {
-    const own = { session_id: sessionId, ...(table === bars.evidence && { date }) };
+    const own = { sessionId, ...(table === bars.evidence && { date }) };
     insertRow(database, table, { ...own, ...columns });
   }
 }

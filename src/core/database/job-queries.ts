@@ -47,23 +47,26 @@ export interface NewJob {
 
 /** Inserts a job with its runs and all its model-days, within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
-  const own = { job_id: job.jobId, created_at: job.createdAt };
+  const {
+    jobId,
+    createdAt,
+    startDate,
+    endDate,
+    deploymentMode,
+    universe = null,
+    study = null,
+  } = job;
+  const own = { jobId, createdAt };
   insertRow(database, 'jobs', {
-    ...own,
-    status: 'pending',
-    ...{ start_date: job.startDate, end_date: job.endDate, dates: JSON.stringify(job.dates) },
-    replace_existing: Number(job.replaceExisting),
-    agent_config: JSON.stringify(job.agentConfig),
-    universe: job.universe ?? null,
-    study: job.study ?? null,
-    deployment_mode: job.deploymentMode,
+    ...{ ...own, status: 'pending', startDate, endDate, deploymentMode, universe, study },
+    dates: JSON.stringify(job.dates),
+    replaceExisting: Number(job.replaceExisting),
+    agentConfig: JSON.stringify(job.agentConfig),
   });
-  for (const [index, { startDate, model, entry, family }] of job.runs.entries()) {
-    const place = { model_index: index, start_date: startDate };
-    insertRow(database, 'simulation_runs', { ...own, ...place, model, entry, family });
-  }
-  addModelDays(database, job.jobId);
-  addWarnings(database, job.jobId, job.warnings);
+  for (const [modelIndex, { startDate, model, entry, family }] of job.runs.entries())
+    insertRow(database, 'simulation_runs', { ...own, modelIndex, startDate, model, entry, family });
+  addModelDays(database, jobId);
+  addWarnings(database, jobId, job.warnings);
 }
 
 const MODES = query(
@@ -269,8 +272,7 @@ export function rememberTrigger(
   key: string,
   { jobId, requestHash, answer }: RememberedTrigger,
 ): void {
-  const values = { key, job_id: jobId, request_hash: requestHash, answer };
-  insertRow(database, 'idempotency_keys', values);
+  insertRow(database, 'idempotency_keys', { key, jobId, requestHash, answer });
 }
 
 /**

@@ -94,8 +94,7 @@ function spanTable(table: string) {
       const adjacent = deleteAdjacentSpans.all(database, symbol, source, startDate, endDate);
       const start = adjacent.reduce((least, [first]) => (first < least ? first : least), startDate);
       const end = adjacent.reduce((most, [, last]) => (last > most ? last : most), endDate);
-      const span = { symbol, source, start_date: start, end_date: end, recorded_at: recordedAt };
-      insertRow(database, table, span);
+      insertRow(database, table, { symbol, source, startDate: start, endDate: end, recordedAt });
     },
     /** The spans of some symbols between two dates, from any source, by symbol and start. */
     between: (reader: Reader, symbols: readonly string[], { from, to }: DateSpan): Coverage[] =>

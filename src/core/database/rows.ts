@@ -40,11 +40,15 @@ export function orNull<Value>(column: ColumnType<Value>): ColumnType<Value | nul
 export type RowShape = TableShape | readonly ColumnType<unknown>[];
 export type TableShape = Readonly<Record<string, ColumnType<unknown>>>;
 
-/** The names of the columns of a table, by the properties of a row; `actionType` is of `action_type`. */
+/** The column of a property: `action_type` of `actionType`. */
+const columnName = (property: string) =>
+  property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The names of the columns of a table, by the properties of a row. */
 function columnNames(shape: TableShape): [property: string, column: string][] {
   return Object.entries(shape).map(([property, { suffix = '' }]) => [
     property,
-    property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) + suffix,
+    columnName(property) + suffix,
   ]);
 }
 
@@ -73,13 +77,13 @@ export function asColumns<Shape extends TableShape>(
   );
 }
 
-/** Inserts a row into a table, by the names of its columns. */
+/** Inserts a row into a table, by the names of its columns or of the properties for them. */
 export function insertRow(
   database: Reader,
   table: string,
   columns: Readonly<Record<string, SQLInputValue>>,
 ): StatementResultingChanges {
-  const names = Object.keys(columns);
+  const names = Object.keys(columns).map(columnName);
   const sql = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map(() => '?').join()})`;
   return database.statement(sql).run(...Object.values(columns));
 }

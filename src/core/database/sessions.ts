@@ -67,10 +67,10 @@ export function insertSession(
     )
     .run(startedAt, jobId, date, model);
   const inserted = insertRow(database, 'trading_sessions', {
-    ...{ job_id: jobId, date, model, started_from_session_id: startedFrom },
+    ...{ jobId, date, model, morningWrite, startedAt },
+    startedFromSessionId: startedFrom,
     initial_cash_e4: startedFrom === null ? initialCash : null,
-    pays_dividends: Number(paysDividends),
-    ...{ morning_write: morningWrite, started_at: startedAt },
+    paysDividends: Number(paysDividends),
   });
   return Number(inserted.lastInsertRowid);
 }
@@ -299,9 +299,9 @@ function insertPositions(
   positions: readonly LedgerRecord[],
 ): void {
   for (const position of positions)
-    insertRow(database, 'positions', { session_id: sessionId, ...asColumns(POSITION, position) });
+    insertRow(database, 'positions', { sessionId, ...asColumns(POSITION, position) });
   for (const [symbol, quantity] of positions.at(-1)?.holdings ?? [])
-    insertRow(database, 'holdings', { session_id: sessionId, symbol, quantity });
+    insertRow(database, 'holdings', { sessionId, symbol, quantity });
 }
 
 const RUNNING = query(

@@ -88,7 +88,7 @@ export function insertRow(
   return database.statement(sql).run(...Object.values(columns));
 }
 
-/** A row as JavaScript sees it. */ /** A row as JavaScript sees it. */
+/** A row as JavaScript sees it. */
 export type ShapedRow<Columns extends RowShape> = {
   -readonly [Name in keyof Columns]: Columns[Name] extends ColumnType<infer Value> ? Value : never;
 };

@@ -294,9 +294,12 @@ function parseRow(
     volume: source === 'tushare' ? lotsToShares(volume) : volume,
   };
   if (!hasActions) return row;
-  for (const field of ACTION_FIELDS) row[field] = cells[columns[field]];
   const factor = cells[columns.factor]?.trim();
-  if (factor === undefined) return row;
+  if (factor === undefined) {
+    for (const field of ACTION_FIELDS) row[field] = cells[columns[field]];
+    return row;
+  }
+  row.dividend = cells[columns.dividend];
   // yfinance writes 0 on days without a split, others 1.
   row.numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;
   row.denominator = '1';

@@ -143,9 +143,9 @@ export type RowOf<Read> = Read extends Query<infer Row> | ((...own: never[]) => 
 export const queries: Query<unknown>[] = [];
 
 /**
- * Declares a statement that reads, once for the program; `{}` in it stands for the columns of the
- * shape. Shapes are not checked at run time, so a
- * shape must match what the statement returns; the test of this file checks it.
+ * Declares a statement that reads, once for the program; `{}` in it means the columns of the shape.
+ * Shapes are not checked at run time, so a shape must match what the statement returns; the test of
+ * this file checks it.
  */
 export function query<const Columns extends RowShape>(
   statementSql: string,

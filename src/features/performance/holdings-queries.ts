@@ -76,7 +76,8 @@ export const uncoveredHoldings = reads(
  */
 export const openingLots = reads(
   'all',
-  `SELECT {}, bought_on AS date FROM json_each(?) AS chosen CROSS JOIN opening_lots ON session_id = chosen.value ORDER BY session_id, symbol, lot`,
+  `SELECT {}, bought_on AS date
+   FROM json_each(?) AS chosen CROSS JOIN opening_lots ON session_id = chosen.value ORDER BY session_id, symbol, lot`,
   { sessionId: integer, symbol: text, quantity: integer, cost: amount, date: text },
   (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],
 );

@@ -44,7 +44,8 @@ export const knownRuns = reads(
 );
 
 const LAST_RUN = query(
-  `SELECT {}, jobs.status AS jobStatus, jobs.created_at AS jobCreatedAt FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${newestRunSql('?1')}`,
+  `SELECT {}, jobs.status AS jobStatus, jobs.created_at AS jobCreatedAt
+   FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${newestRunSql('?1')}`,
   {
     model: text,
     family: text,

@@ -400,8 +400,9 @@ const badCommits: [positions: LedgerRecord[], said: RegExp][] = [
 test('a commit whose positions do not add up is stopped by an assertion', async () => {
   const { database, open } = booksOf();
   const { modelDay } = await open('2025-01-03');
-  const price = { price: money(100), date: '2025-01-03' };
-  const prices = [{ symbol: 'AAPL', heldSince: null, open: price, close: price }];
+  const [price, date] = [money(100), '2025-01-03'];
+  const used = { open: price, openDate: date, close: price, closeDate: date };
+  const prices = [{ symbol: 'AAPL', heldSince: null, ...used }];
   const end = {
     decisions: [],
     evidence: { prices, splits: [], dividends: [], exchanges: [] },

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 import { barsAt, inWindow, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import { flag, integer, orNull, reads, real, selected, text, type ShapedRow } from './rows.ts';
+import { flag, integer, orNull, reads, real, text, type ShapedRow } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -101,12 +101,12 @@ const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 export const quotesOn = readsAt(
   'all',
   `WITH named AS MATERIALIZED (
-     SELECT value AS symbol, (SELECT date FROM ${barsAt('?3')}
+     SELECT value AS symbol, (SELECT date FROM ${barsAt}
        WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
-     FROM json_each(?1))
-   SELECT symbol, (SELECT open FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
-     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
-     (SELECT ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
+     FROM json_each(?3))
+   SELECT symbol, (SELECT open FROM ${barsAt} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
+     (SELECT close FROM ${barsAt} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
+     (SELECT ${IS_ADJUSTED} FROM ${barsAt} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
   {
     symbol: text,
     open: orNull(real),
@@ -114,17 +114,17 @@ export const quotesOn = readsAt(
     previousClose: orNull(real),
     isAdjusted: orNull(flag),
   },
-  (sessionDate: CalendarDate, symbols: readonly string[]) => [symbols, sessionDate],
+  (sessionDate: CalendarDate, symbols: readonly string[]) => [sessionDate, symbols],
 );
 
 const BAR = { symbol: text, ...BAR_COLUMNS };
 
 export type MarketBar = ShapedRow<typeof BAR>;
 
-const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
+const ifOver = (column: string) => `CASE WHEN date < ?2 THEN ${column} END AS ${column}`;
 const CLAMPED_BAR = `
-  SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
-  FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
+  SELECT {}, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
+  FROM ${barsAt} WHERE symbol = ?3 AND date <= ?2 AND ${NOT_TOO_EARLY}`;
 
 /**
  * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
@@ -132,7 +132,7 @@ const CLAMPED_BAR = `
  */
 export const barOn = readsAt(
   'get',
-  `${CLAMPED_BAR} AND date = ?3`,
+  `${CLAMPED_BAR} AND date = ?4`,
   BAR,
   (sessionDate: CalendarDate, { symbol, date }: { symbol: string; date: CalendarDate }) => [
     sessionDate,
@@ -144,7 +144,7 @@ export const barOn = readsAt(
 /** The last `count` bars up to the session date (of that date only the open), newest first. */
 export const lastBars = readsAt(
   'all',
-  `${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`,
+  `${CLAMPED_BAR} ORDER BY date DESC LIMIT ?4`,
   BAR,
   (sessionDate: CalendarDate, { symbol, count }: { symbol: string; count: number }) => [
     sessionDate,
@@ -166,9 +166,9 @@ export const SPLIT_COLUMNS = {
  */
 export const splitsBetween = readsAt(
   'all',
-  `SELECT ${selected(SPLIT_COLUMNS)} FROM ${splitsAt('?4')} AS split
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
-     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
+  `SELECT {} FROM ${splitsAt} AS split
+   WHERE symbol IN (SELECT value FROM json_each(?2)) AND date > ?3 AND date <= ?4
+     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt)}
    ORDER BY date, symbol`,
   SPLIT_COLUMNS,
   inWindow,

@@ -21,7 +21,7 @@ const [UNITS_PER_CENT, MILLIONTHS_PER_UNIT, MILLION] = [100n, 100n, 1_000_000n];
  * exchange has the close of the old one.
  */
 function referenceCents(prices: PricesAt, date: CalendarDate, symbol: string): bigint | null {
-  const names = [symbol, ...formerNames(prices.reader, symbol, date, prices.write)];
+  const names = [symbol, ...formerNames(prices, symbol, date)];
   const last = names
     .flatMap((name) => quotesOn(prices, date, [name]))
     .find(({ previousClose }) => previousClose !== null);

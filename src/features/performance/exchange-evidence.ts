@@ -35,7 +35,7 @@ export function explainExchanges(
     const open = prices.find(({ symbol }) => symbol === name)?.open;
     const own = known.splits.filter(({ symbol }) => symbol === name);
     const [newShares, oldShares] = splitFactors(own, date);
-    return open && (open.price * Number(newShares)) / Number(oldShares);
+    return open && (open * Number(newShares)) / Number(oldShares);
   };
   const all = shareEvents(known).filter(({ type }) => type === 'exchange');
   const waiting = Map.groupBy(all, ({ symbol }) => symbol);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Stock, equalAmounts } from '../../src/core/agent/players/equal-amounts.ts';
-import { findBoard, isWholeLots, US } from '../../src/core/domain/market-rules.ts';
+import { findBoard, lotsWithin, US } from '../../src/core/domain/market-rules.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const ONE = findBoard(US, 'AAPL');
@@ -81,7 +81,7 @@ test('equal amounts: no order exceeds the cash or the holding, the order of stoc
         for (const { side, symbol, amount } of orders) {
           const stock = stockOf.get(symbol) as (typeof stocks)[number];
           const { price, held, isWanted, board } = stock;
-          assert.ok(isWholeLots(board, { side, amount, held }));
+          assert.equal(lotsWithin(board, { side, amount, held }), amount);
           assert.ok(Number.isSafeInteger(amount) && amount >= 1);
           assert.ok(side === 'sell' ? amount <= held : isWanted);
           const bought = side === 'sell' ? -amount : amount;

@@ -9,21 +9,12 @@ import { writeControlMarket } from '../../src/features/control-markets/control-m
 import { drawKey, shiftBack } from '../../src/features/control-markets/key.ts';
 import { type CommandDatabase, openDatabase } from '../../src/core/database/database.ts';
 import { latestPrices } from '../../src/core/database/price-writes.ts';
-import {
-  dividendsBetween,
-  storeDividends,
-  storeSplits,
-} from '../../src/core/database/splits-and-dividends.ts';
-import {
-  type Exchange,
-  exchangesBetween,
-  storeExchanges,
-} from '../../src/core/database/exchanges.ts';
-import { splitsBetween } from '../../src/core/database/market-queries.ts';
+import { storeDividends, storeSplits } from '../../src/core/database/splits-and-dividends.ts';
+import { type Exchange, eventsBetween, storeExchanges } from '../../src/core/database/exchanges.ts';
 import type { BaselineStrategy } from '../../src/core/domain/vocabulary.ts';
 import { fromDollars } from '../../src/core/money/money.ts';
 import { importFile } from '../../src/features/price-files/import.ts';
-import { cashPerShare, applyCorporateActions } from '../../src/core/trading/morning.ts';
+import { applyCorporateActions } from '../../src/core/trading/morning.ts';
 import {
   closingMark,
   currentMark,
@@ -179,14 +170,8 @@ function morning(
 ): Portfolio {
   const held = [...portfolio.holdings.keys()];
   const since = { after: before, upTo: market.date };
-  const dividends = dividendsBetween(latestPrices(database), held, since).map((dividend) => ({
-    ...dividend,
-    paid: cashPerShare(dividend),
-  }));
-  const exchanges = exchangesBetween(latestPrices(database), held, since);
-  const all = [...held, ...exchanges.map(({ into }) => into)];
-  const splits = splitsBetween(latestPrices(database), all, since);
-  return applyCorporateActions(portfolio, { splits, dividends, exchanges }, market).portfolio;
+  const { events } = eventsBetween(latestPrices(database), held, { ...since, paysDividends: true });
+  return applyCorporateActions(portfolio, events, market).portfolio;
 }
 
 function baseline(strategy: BaselineStrategy): Trader {

@@ -38,6 +38,7 @@ const MORE_ROWS = [
   `INSERT INTO market_days VALUES ('csv', '2025-01-06', '2025-01-06')`,
   `INSERT INTO factors VALUES ('size', '2025-01-07', 0.01, 'f.csv', 't')`,
   `INSERT INTO session_prices (session_id, symbol, date, held_since) VALUES (1, 'm', '2025-01-07', '2025-01-06')`,
+  `INSERT INTO session_prices (session_id, symbol, date) VALUES (1, 'j', '2025-01-08')`,
   `INSERT INTO stock_splits (symbol, date, numerator, denominator, source) VALUES ('m', '2025-01-06', 2, 1, 'csv')`,
   `INSERT INTO stock_split_spans VALUES ('m', 'csv', '2025-01-06', '2025-01-07', 't')`,
   `INSERT INTO dividends (symbol, ex_date, cash_e6, written) VALUES ('m', '2025-01-07', 1, 9)`,

@@ -7,6 +7,7 @@ import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 
 const universe = ['A', 'B'];
+const needs = (symbols: readonly string[]) => (symbol: string) => symbols.includes(symbol);
 
 /** Bars and covered symbols on one day; what follows where all are required, and where none is; and what is missing. */
 const cases = tableOf<[string, string, string, string, string, string]>(`
@@ -30,7 +31,7 @@ for (const [name, bars, covered, strict, lenient, missing] of cases) {
       [universe, strict],
       [[], lenient],
     ] as const) {
-      const found = examineDates([date], { universe, stored, required: new Set(required) });
+      const found = examineDates([date], { universe, stored, isRequired: needs(required) });
       const unpriced = universe.filter((symbol) => !symbolsIn(bars).includes(symbol));
       const lacking = { unpriced, missing: symbolsIn(missing), partial: [] };
       assert.deepEqual(found, [{ date, availability, ...lacking }]);
@@ -46,7 +47,7 @@ test('a partial bar is enough for trading, and reported until its day is covered
     bars: dates.map((date) => bar(date, 1)),
     coverage: [{ symbol: 'A', startDate: '2025-01-06', endDate: '2025-01-06' }],
   };
-  assert.deepEqual(examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) }), [
+  assert.deepEqual(examineDates(dates, { universe: ['A'], stored, isRequired: needs(['A']) }), [
     { date: '2025-01-06', availability: 'available', unpriced: [], missing: [], partial: [] },
     { date: '2025-01-07', availability: 'available', unpriced: [], missing: [], partial: ['A'] },
   ]);
@@ -55,7 +56,7 @@ test('a partial bar is enough for trading, and reported until its day is covered
 test('a symbol that is not required blocks no date', () => {
   const date = '2025-01-06';
   const stored = { bars: [bar(date, 0)], coverage: [] };
-  const [examined] = examineDates([date], { universe, stored, required: new Set(['A']) });
+  const [examined] = examineDates([date], { universe, stored, isRequired: needs(['A']) });
   const lacking = { unpriced: ['B'], missing: ['B'], partial: [] };
   assert.deepEqual(examined, { date, availability: 'available', ...lacking });
 });
@@ -68,7 +69,7 @@ test('of a universe as of a date only the members of that morning count', () => 
   ];
   // B is not listed yet; on the last day A has a bar, which no model may buy any more.
   const stored = { bars: [bar(dates[0], 1), bar(dates[2], 0)], coverage: [] };
-  const found = examineDates(dates, { universe, stored, required: new Set(universe), members });
+  const found = examineDates(dates, { universe, stored, isRequired: needs(universe), members });
   const nothing = { unpriced: [], missing: [], partial: [] };
   assert.deepEqual(found, [
     { ...nothing, date: dates[0], availability: 'available', partial: ['A'] },
@@ -81,7 +82,7 @@ test('a span covers its first and last day, and none outside', () => {
   const span = { symbol: 'A', startDate: '2025-01-07', endDate: '2025-01-08' };
   const stored = { bars: [], coverage: [span] };
   const dates = ['2025-01-06', '2025-01-07', '2025-01-08', '2025-01-09'];
-  const found = examineDates(dates, { universe: ['A'], stored, required: new Set(['A']) });
+  const found = examineDates(dates, { universe: ['A'], stored, isRequired: needs(['A']) });
   const marks = found.map(({ availability }) => availability);
   assert.deepEqual(marks, ['missing', 'no_trading', 'no_trading', 'missing']);
 });

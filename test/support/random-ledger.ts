@@ -4,12 +4,11 @@ import type { ClosingHolding } from '../../src/features/performance/holdings-que
 import type { LedgerDay } from '../../src/features/performance/queries.ts';
 import { type Money, money, toDollars } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
-import { applyCorporateActions, dividendOn, payDividend } from '../../src/core/trading/morning.ts';
+import { applyCorporateActions } from '../../src/core/trading/morning.ts';
+import type { StoredEvents } from '../../src/core/database/exchanges.ts';
 import {
-  applySplit,
-  buy,
   type Portfolio,
-  sell,
+  trade as execute,
   valuePortfolio,
 } from '../../src/core/trading/portfolio.ts';
 import type { ActionRecord } from './recompute.ts';
@@ -141,10 +140,23 @@ export function liveThrough(days: readonly Day[], life: Life): LivedDay[] {
 
 function pay(state: State, { dividend: perShare }: Day): Actions {
   if (!perShare || !state.portfolio.holdings.has('AAPL')) return [];
-  const { portfolio, shares } = payDividend(state.portfolio, { symbol: 'AAPL', perShare });
-  state.portfolio = portfolio;
-  const price = dividendOn(1, perShare);
-  return [{ actionType: 'dividend', symbol: 'AAPL', amount: shares, price, cash: portfolio.cash }];
+  const own = {
+    symbol: 'AAPL',
+    exDate: 'now',
+    cash: perShare,
+    basis: 'as_paid',
+    splits: '',
+  } as const;
+  return openMorning(state, { dividends: [own] }).actions;
+}
+
+/** By the service's own accounting; prices are those of the state. */
+function openMorning(state: State, events: Partial<StoredEvents>) {
+  const knownMark = (name: string) => ({ price: state.prices.get(name) as Money, date: 'now' });
+  const all = { splits: [], dividends: [], exchanges: [], ...events };
+  const morning = applyCorporateActions(state.portfolio, all, { knownMark } as Market);
+  state.portfolio = morning.portfolio;
+  return { actions: morning.actions, knownMark };
 }
 
 function split(state: State, day: Day, { splits }: Life): Actions {
@@ -155,13 +167,11 @@ function split(state: State, day: Day, { splits }: Life): Actions {
   const price = money(Math.round(((state.prices.get('AAPL') as number) * denominator) / numerator));
   state.prices.set('AAPL', price);
   if (!state.portfolio.holdings.has('AAPL')) return [];
-  const ratio = { symbol: 'AAPL', numerator, denominator, price };
-  const { portfolio, added } = applySplit(state.portfolio, ratio);
-  state.portfolio = portfolio;
-  return [{ actionType: 'split', symbol: 'AAPL', amount: added, price, cash: portfolio.cash }];
+  const own = { symbol: 'AAPL', date: 'now', numerator, denominator };
+  return openMorning(state, { splits: [own] }).actions;
 }
 
-/** By the service's own accounting, with the terms that evidence would give. */
+/** With the terms that evidence would give. */
 function exchange(state: State, { exchange: given }: Day): Actions {
   if (!given) return [];
   const { symbol, rows } = given;
@@ -169,11 +179,8 @@ function exchange(state: State, { exchange: given }: Day): Actions {
     .filter(({ into }) => into !== symbol)
     .map((row) => ({ ...row, symbol, date: 'now', splits: '', intoSplits: '' }));
   if (exchanges.length === 0) return [];
-  const knownMark = (name: string) => ({ price: state.prices.get(name) as Money, date: 'now' });
-  const events = { splits: [], dividends: [], exchanges };
-  const morning = applyCorporateActions(state.portfolio, events, { knownMark } as Market);
-  state.portfolio = morning.portfolio;
-  return morning.actions.map((action) => {
+  const { actions, knownMark } = openMorning(state, { exchanges });
+  return actions.map((action) => {
     const row = exchanges.find(({ into }) => into === action.symbol);
     return {
       ...action,
@@ -187,8 +194,8 @@ function trade(state: State, { orders }: Day, { commission = 0 }: Life): Actions
   return orders.flatMap(({ side, symbol, amount }) => {
     const price = state.prices.get(symbol) as Money;
     if (price === 0) return [];
-    const order = { symbol, amount, price, costs: NO_COSTS };
-    const { portfolio } = (side === 'buy' ? buy : sell)(state.portfolio, order);
+    const order = { side, symbol, amount, price, costs: NO_COSTS };
+    const { portfolio } = execute(state.portfolio, order);
     if (portfolio === undefined || portfolio.cash < commission) return [];
     state.portfolio = { ...portfolio, cash: money(portfolio.cash - commission) };
     return [{ actionType: side, symbol, amount, price, cash: state.portfolio.cash }];

@@ -311,8 +311,8 @@ function booksOf(account: Account, { day: { date, prices }, actions, morning }: 
   const evidence = [...used].map((symbol) => ({
     symbol,
     heldSince: morning.has(symbol) ? (account.last?.date ?? null) : null,
-    open: { price: priceOf(prices, symbol, { date, at: 'open' }), date },
-    close: { price: close(symbol), date },
+    ...{ open: priceOf(prices, symbol, { date, at: 'open' }), openDate: date },
+    ...{ close: close(symbol), closeDate: date },
   }));
   return { positions, evidence: { prices: evidence, splits: [], dividends: [], exchanges: [] } };
 }

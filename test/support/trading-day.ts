@@ -12,7 +12,7 @@ export function tradingDay(parts: DayParts): TradingDay {
   return {
     ...{ rules: US_RULES, isOpenHidden: false, limits: null, decider: null, wording: WORDING },
     ...{ news: null, documents: null, note: undefined, unfilled: [], left: [] },
-    ...{ received: [], exchanged: [] },
+    ...{ received: [], exchanged: [], lost: [], arrived: new Map() },
     ...{ placed: [], bought: () => 0, expected: parts.portfolio, orders: 0, refused: 0 },
     ...parts,
   };

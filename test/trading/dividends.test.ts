@@ -5,7 +5,9 @@ import { firstMessages } from '../../src/core/agent/prompt.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { dividendBases } from '../../src/core/database/splits-and-dividends.ts';
 import { money } from '../../src/core/money/money.ts';
-import { cashPerShare, dividendOn, payDividend } from '../../src/core/trading/morning.ts';
+import type { Market } from '../../src/core/trading/market.ts';
+import { applyCorporateActions, dividendOn } from '../../src/core/trading/morning.ts';
+import { cashPerShare } from '../../src/core/trading/share-events.ts';
 import {
   auditOf,
   type Books,
@@ -239,8 +241,8 @@ test('the brief says which dividends were received, and the tools see the same c
   const session = await books.open('2025-01-06');
   const { brief } = session;
   assert.deepEqual(brief.dividends, [
-    { symbol: 'AAPL', exDate: '2025-01-03', shares: 10, cashPerShare: 0.260001, cash: 2.6 },
-    { symbol: 'AAPL', exDate: '2025-01-05', shares: 10, cashPerShare: 1, cash: 10 },
+    'AAPL: 2.6, which is 0.260001 on each of 10 shares (ex-date 2025-01-03)',
+    'AAPL: 10, which is 1 on each of 10 shares (ex-date 2025-01-05)',
   ]);
   const { results } = await callIn(session, 'get_portfolio', {});
   assert.equal(JSON.parse(results[0]?.content ?? '').cash, 9012.6);
@@ -250,7 +252,7 @@ test('the brief says which dividends were received, and the tools see the same c
     /\n\nDividends received this morning:\nAAPL: 2.6, which is 0.260001 on each of 10 shares \(ex-date 2025-01-03\)\nAAPL: 10, /,
   );
   const none = await (await booksOf(PAID, '')).open('2025-01-03');
-  assert.equal('dividends' in none.brief, false);
+  assert.deepEqual(none.brief.dividends, []);
   assert.doesNotMatch(JSON.stringify(firstMessages(none.brief)), /ividend/);
 });
 
@@ -320,14 +322,17 @@ test('a payment is shares times cash per share, rounded once, halves to even; no
           ['MSFT', 3],
           ...(shares === 0 ? [] : [['AAPL', shares] as const]),
         ]);
-        const paid = payDividend({ cash: money(cash), holdings }, { symbol: 'AAPL', perShare });
-        assert.ok(isRoundedHalfEven(BigInt(paid.cash), BigInt(shares) * BigInt(perShare), 100n));
-        assert.equal(paid.cash, dividendOn(shares, perShare));
-        assert.deepEqual(paid, {
-          shares,
-          cash: paid.cash,
-          portfolio: { cash: cash + paid.cash, holdings },
-        });
+        const own = { symbol: 'AAPL', exDate: '2025-01-03', cash: perShare, splits: '' };
+        const dividends = [{ ...own, basis: 'as_paid' as const }];
+        const events = { splits: [], dividends, exchanges: [] };
+        const before = { cash: money(cash), holdings };
+        const { portfolio, received } = applyCorporateActions(before, events, {} as Market);
+        const paid = portfolio.cash - cash;
+        assert.ok(isRoundedHalfEven(BigInt(paid), BigInt(shares) * BigInt(perShare), 100n));
+        assert.equal(paid, dividendOn(shares, perShare));
+        assert.deepEqual(portfolio, { cash: cash + paid, holdings });
+        assert.equal(received.length, shares === 0 ? 0 : 1);
+        for (const line of received) assert.match(line, RegExp(` on each of ${shares} shares `));
       },
     ),
     { numRuns: RUNS },

@@ -8,6 +8,9 @@ import { scriptedAgent, type Script } from '../support/agents.ts';
 import { readExchanges } from '../support/exchanges.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService } from '../support/service.ts';
+import { money } from '../../src/core/money/money.ts';
+import type { Market } from '../../src/core/trading/market.ts';
+import { applyCorporateActions } from '../../src/core/trading/morning.ts';
 
 /** What becomes of holdings: cash, shares of another symbol, or both. */
 
@@ -237,4 +240,39 @@ test('on an adjusted series the splits after its date convert an exchange, not o
   );
   assert.deepEqual(staleNow(books.database), []);
   assert.deepEqual((await auditOf(books.database)).problems, []);
+});
+
+test('a sentence of the morning says what each share became, and what was received for all', () => {
+  const row = {
+    symbol: 'OLD',
+    date: '2025-11-11',
+    splits: '',
+    intoSplits: '',
+    remains: 0 as 0 | 1,
+  };
+  const none = { cash: 0, into: '', numerator: null, denominator: null };
+  const cash = { ...row, ...none, cash: 54_200_000 };
+  const shares = { ...row, ...none, into: 'NEW', numerator: 1, denominator: 4 };
+  const market = { knownMark: () => undefined } as unknown as Market;
+  const said = (...exchanges: (typeof cash | typeof shares)[]) => {
+    const portfolio = { cash: money(0), holdings: new Map([['OLD', 10]]) };
+    const events = { dividends: [], splits: [], exchanges };
+    return applyCorporateActions(portfolio, events, market).exchanged;
+  };
+  const lost = 'You have received 2 NEW; the fraction of a share has no price and is lost.';
+  const whole = 'You have received 20 NEW; fractions of shares were paid in cash.';
+  assert.deepEqual(
+    [
+      said(cash),
+      said({ ...cash, cash: 0 }),
+      said({ ...shares, remains: 1 }),
+      said(cash, { ...shares, numerator: 2, denominator: 1 }),
+    ].flat(),
+    [
+      'Each OLD you held became 54.2 in cash. You held 10.',
+      'Each OLD you held became nothing: it is worthless. You held 10.',
+      `Each OLD you held also brought 0.25 NEW. You held 10. ${lost}`,
+      `Each OLD you held became 54.2 in cash and 2 NEW. You held 10. ${whole}`,
+    ],
+  );
 });

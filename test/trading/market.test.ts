@@ -8,6 +8,7 @@ import { fromDollars, type Money, toDollars } from '../../src/core/money/money.t
 import {
   closingMark,
   currentMark,
+  hideOpen,
   type Market,
   openMarket,
 } from '../../src/core/trading/market.ts';
@@ -60,6 +61,12 @@ test('bars before 1900, which other programs may have stored, are ignored', () =
   assert.deepEqual(market.quote('AAPL'), { open: null, previousDate: null, previousClose: null });
   assert.equal(closingMark(latestPrices(early), '2025-01-07', 'AAPL'), null);
   assert.throws(() => currentMark(market, 'AAPL'), /no price of it is stored/);
+});
+
+test('before a hidden open a share without any close is worth its last earlier open', () => {
+  const database = withPrices('AAPL 2025-01-06 12 -\nAAPL 2025-01-07 13 14');
+  const market = hideOpen(openMarket(latestPrices(database), '2025-01-07', ['AAPL']));
+  assert.deepEqual(market.knownMark('AAPL'), { price: fromDollars(12), date: '2025-01-06' });
 });
 
 /** ORLY's last close before the date of a market, in dollars. */

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
+import type { Split } from '../../src/core/database/market-queries.ts';
+import { fromDollars, type Money, money, toDollars } from '../../src/core/money/money.ts';
+import type { Market } from '../../src/core/trading/market.ts';
+import { applyCorporateActions } from '../../src/core/trading/morning.ts';
 import {
-  applySplit,
-  buy,
   type Portfolio,
   heldQuantity,
-  sell,
+  trade,
   valuePortfolio,
 } from '../../src/core/trading/portfolio.ts';
 import { rowsOf } from '../support/prices.ts';
@@ -97,12 +98,22 @@ interface Step {
   price: number;
 }
 
+function split(
+  portfolio: Portfolio,
+  { price, ...ratio }: Omit<Split, 'date'> & { price: Money },
+): Portfolio {
+  const date = '2025-01-06';
+  const market = { knownMark: () => ({ price, date }) } as unknown as Market;
+  const events = { splits: [{ ...ratio, date }], dividends: [], exchanges: [] };
+  return applyCorporateActions(portfolio, events, market).portfolio;
+}
+
 function step(portfolio: Portfolio, { action, symbol, quantity, price }: Step): Portfolio | null {
   const [amount, denominator = 1] = quantity.split(':').map(Number) as [number, number?];
   const order = { symbol, price: fromDollars(price), costs: NO_COSTS };
-  if (action === 'split')
-    return applySplit(portfolio, { ...order, numerator: amount, denominator }).portfolio;
-  return (action === 'buy' ? buy : sell)(portfolio, { ...order, amount }).portfolio ?? null;
+  if (action === 'split') return split(portfolio, { ...order, numerator: amount, denominator });
+  const side = action === 'buy' ? 'buy' : 'sell';
+  return trade(portfolio, { ...order, side, amount }).portfolio ?? null;
 }
 
 function describe({ cash, holdings }: Portfolio): string[] {
@@ -143,7 +154,7 @@ test('whatever the orders: cash and holdings stay whole and at least zero, and t
         for (const { action, symbol, amount, price, numerator, denominator } of actions) {
           const before = portfolio;
           if (action === 'split') {
-            portfolio = applySplit(before, { symbol, numerator, denominator, price }).portfolio;
+            portfolio = split(before, { symbol, numerator, denominator, price });
             // The value at the new price is that of the old shares at the old one, but for rounding
             // the fraction.
             const old =
@@ -153,7 +164,7 @@ test('whatever the orders: cash and holdings stay whole and at least zero, and t
             );
           } else {
             const order = { symbol, amount, price, costs: NO_COSTS };
-            const execution = (action === 'buy' ? buy : sell)(before, order);
+            const execution = trade(before, { ...order, side: action });
             portfolio = execution.portfolio ?? before;
             const value = (one: Portfolio) => one.cash + heldQuantity(one, symbol) * price;
             assert.equal(value(portfolio), value(before));

@@ -226,7 +226,16 @@ test('the brief shows the portfolio as of the last close, and prices as of this 
   );
   const holdings = [{ symbol: 'AAPL', quantity: 10, price: 102 }];
   const morning = { date: '2025-01-06', cash: 9000, portfolioValue: 10_020, holdings };
-  assert.deepEqual(rest, { ...morning, note: null, rules: US_RULES });
+  const none = {
+    dividends: [],
+    exchanges: [],
+    unpriced: [],
+    unfilled: [],
+    documents: undefined,
+    left: [],
+  };
+  const terms = { rules: US_RULES, isOpenHidden: false, limits: undefined };
+  assert.deepEqual(rest, { ...morning, ...none, ...terms, note: null });
 });
 
 test('a session that fails, by itself or because its job is cancelled, says how many steps and messages it had', async () => {
@@ -391,8 +400,9 @@ const badCommits: [positions: LedgerRecord[], said: RegExp][] = [
 test('a commit whose positions do not add up is stopped by an assertion', async () => {
   const { database, open } = booksOf();
   const { modelDay } = await open('2025-01-03');
-  const price = { price: money(100), date: '2025-01-03' };
-  const prices = [{ symbol: 'AAPL', heldSince: null, open: price, close: price }];
+  const [price, date] = [money(100), '2025-01-03'];
+  const used = { open: price, openDate: date, close: price, closeDate: date };
+  const prices = [{ symbol: 'AAPL', heldSince: null, ...used }];
   const end = {
     decisions: [],
     evidence: { prices, splits: [], dividends: [], exchanges: [] },

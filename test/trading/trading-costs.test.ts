@@ -4,13 +4,13 @@ import { firstMessages } from '../../src/core/agent/prompt.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { Side } from '../../src/core/database/decisions.ts';
 import { fromDollars, money, toDollars } from '../../src/core/money/money.ts';
 import {
-  buy,
   commissionOn,
   fillPrice,
   type Portfolio,
-  sell,
+  trade,
 } from '../../src/core/trading/portfolio.ts';
 import { runs } from '../support/long.ts';
 
@@ -53,9 +53,10 @@ test('a commission is a sum for the order, and a part of what is traded', () => 
 
 test('cash pays the commission, and an order is refused if it cannot', () => {
   const portfolio: Portfolio = { cash: fromDollars(1_000), holdings: new Map() };
-  const order = { symbol: 'AAPL', amount: 10, price: fromDollars(100), costs: costs(5, 0, 0) };
+  const own = { symbol: 'AAPL', amount: 10, price: fromDollars(100), costs: costs(5, 0, 0) };
+  const order = { side: 'buy' as Side, ...own };
   const refusal = (more: Partial<typeof order>) =>
-    buy(portfolio, { ...order, ...more }).refusal ?? '';
+    trade(portfolio, { ...order, ...more }).refusal ?? '';
   assert.equal(
     refusal({}),
     'Cannot buy 10 AAPL at 100.00 and a commission of 5.00: cash is 1,000.00, enough for 9',
@@ -65,11 +66,15 @@ test('cash pays the commission, and an order is refused if it cannot', () => {
     'Cannot buy 11 AAPL at 100.00: cash is 1,000.00, enough for 9',
   );
   assert.match(refusal({ price: fromDollars(1), costs: costs(2_000, 0, 0) }), /enough for 0$/);
-  const bought = buy(portfolio, { ...order, amount: 9 }).portfolio as Portfolio;
+  const bought = trade(portfolio, { ...order, amount: 9 }).portfolio as Portfolio;
   assert.equal(toDollars(bought.cash), 95);
-  assert.equal(toDollars((sell(bought, { ...order, amount: 9 }).portfolio as Portfolio).cash), 990);
+  assert.equal(
+    toDollars((trade(bought, { ...order, side: 'sell', amount: 9 }).portfolio as Portfolio).cash),
+    990,
+  );
   const poor: Portfolio = { cash: money(0), holdings: new Map([['AAPL', 1]]) };
-  const sale = (price: number) => sell(poor, { ...order, amount: 1, price: fromDollars(price) });
+  const sale = (price: number) =>
+    trade(poor, { ...order, side: 'sell', amount: 1, price: fromDollars(price) });
   assert.match(sale(1).refusal ?? '', /cash and proceeds do not pay the commission of 5\.00$/);
   assert.deepEqual(sale(5), { portfolio: { cash: 0, holdings: new Map() } });
 });
@@ -85,18 +90,23 @@ test('a refused purchase names the most shares that cash and commission allow', 
       (cash, price, perTrade, bps) => {
         const portfolio: Portfolio = { cash, holdings: new Map() };
         const order = {
+          side: 'buy' as const,
           symbol: 'AAPL',
           price,
           costs: costs(perTrade / 10_000, bps, 0),
         };
-        const refusal = buy(portfolio, { ...order, amount: 1_000_000 }).refusal ?? '';
+        const refusal = trade(portfolio, { ...order, amount: 1_000_000 }).refusal ?? '';
         const most = Number(/enough for (\d+)$/.exec(refusal)?.[1]);
         assert.equal(
-          most === 0 || buy(portfolio, { ...order, amount: most }).refusal === undefined,
+          most === 0 || trade(portfolio, { ...order, amount: most }).refusal === undefined,
           true,
           refusal,
         );
-        assert.notEqual(buy(portfolio, { ...order, amount: most + 1 }).refusal, undefined, refusal);
+        assert.notEqual(
+          trade(portfolio, { ...order, amount: most + 1 }).refusal,
+          undefined,
+          refusal,
+        );
       },
     ),
     { numRuns: runs(200, 5_000) },
@@ -117,8 +127,9 @@ test('costs are never in favour of the trader, and never take cash below zero', 
         assert.ok(
           fillPrice(open, 'buy', chosen) >= open && fillPrice(open, 'sell', chosen) <= open,
         );
-        const order = { symbol: 'A', amount, price: fillPrice(open, 'buy', chosen), costs: chosen };
-        const { portfolio } = buy({ cash: money(10_000_000_000), holdings: new Map() }, order);
+        const price = fillPrice(open, 'buy', chosen);
+        const order = { side: 'buy' as const, symbol: 'A', amount, price, costs: chosen };
+        const { portfolio } = trade({ cash: money(10_000_000_000), holdings: new Map() }, order);
         if (portfolio !== undefined)
           assert.ok(portfolio.cash >= 0 && portfolio.cash <= 10_000_000_000 - amount * open);
       },

@@ -10,9 +10,10 @@ import {
 } from '../../src/core/agent/prompt.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { latestPrices } from '../../src/core/database/price-writes.ts';
-import { fromDollars } from '../../src/core/money/money.ts';
+import { fromDollars, money } from '../../src/core/money/money.ts';
 import type { Answer, Brief } from '../../src/core/wire/protocol.ts';
-import { openMarket } from '../../src/core/trading/market.ts';
+import { type Market, openMarket } from '../../src/core/trading/market.ts';
+import { applyCorporateActions } from '../../src/core/trading/morning.ts';
 import { DECISION, replyContent, runTool, toolDescriptions } from '../../src/core/trading/tools.ts';
 import { type Decider, decide } from '../../src/core/trading/decision.ts';
 import type { TradingDay } from '../../src/core/trading/trading-day.ts';
@@ -43,6 +44,17 @@ const brief: Brief = {
   quotes: [{ symbol: 'AAPL', previousClose: null, open: 1.5 }],
   rules: US_RULES,
 };
+const holdings = new Map([['AAPL', 4]]);
+const dividend = { symbol: 'AAPL', exDate: '2025-01-06', cash: 250_000 };
+const { received } = applyCorporateActions(
+  { cash: money(0), holdings },
+  {
+    dividends: [{ ...dividend, basis: 'as_paid', splits: '' }],
+    splits: [],
+    exchanges: [],
+  },
+  {} as Market,
+);
 const briefs: [Brief, prompt: string | null][] = [
   [brief, null],
   [{ ...brief, note: null, holdings: [{ symbol: 'AAPL', quantity: 10, price: 102 }] }, 'Be bold.'],
@@ -50,7 +62,7 @@ const briefs: [Brief, prompt: string | null][] = [
     {
       ...brief,
       note: 'Sell AAPL\nsoon',
-      dividends: [{ symbol: 'AAPL', exDate: '2025-01-06', shares: 4, cashPerShare: 0.25, cash: 1 }],
+      dividends: received,
       rules: withCosts({ commission_per_trade: 1, commission_bps: 2.5, slippage_bps: 3 }),
     },
     null,

@@ -32,3 +32,12 @@ export class KeyRefused extends Error {}
  * is one step.
  */
 export type Model = (conversation: readonly ChatMessage[]) => Promise<ModelAnswer>;
+
+/** What an answer takes that no provider gave. */
+export const NO_TOKENS = {
+  promptTokens: 0,
+  completionTokens: 0,
+  cachedTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};

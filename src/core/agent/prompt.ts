@@ -1,10 +1,4 @@
-import {
-  type Board,
-  findBoard,
-  hasCosts,
-  lotsText,
-  type MarketRules,
-} from '#domain/market-rules.ts';
+import { type Board, findBoard, lotsText, type MarketRules } from '#domain/market-rules.ts';
 import { asPercent, compact, inCurrency, limitsText } from '#text/sentences.ts';
 import type { AgentTerms, Brief, OneAnswer } from '#wire/protocol.ts';
 import type { ChatMessage } from './model.ts';
@@ -160,10 +154,6 @@ function morningReport({
   const held = holdings.map(
     ({ symbol, quantity, price }) => `${symbol}: ${quantity} shares at ${price}`,
   );
-  const paid = dividends.map(
-    ({ symbol, exDate, shares, cashPerShare, cash: received }) =>
-      `${symbol}: ${received}, which is ${cashPerShare} on each of ${shares} shares (ex-date ${exDate})`,
-  );
   const closes = unpriced.map(
     ({ symbol, lastClose }) => `${symbol}: its last close is of ${lastClose}`,
   );
@@ -180,13 +170,13 @@ function morningReport({
     `Cash: ${cash}`,
     `Portfolio value at ${at}: ${portfolioValue}`,
     held.length === 0 ? 'Holdings: none' : `Holdings:\n${held.join('\n')}`,
-    block('Dividends received this morning:', paid),
-    exchanges.length > 0 && `\n${exchanges.map(exchangeLine).join('\n')}`,
+    block('Dividends received this morning:', dividends),
+    exchanges.length > 0 && `\n${exchanges.join('\n')}`,
     block('Held without a price for two sessions or more:', closes),
     block('Orders that did not fill:', unfilled),
     left.length > 0 &&
       `\nNo longer in the universe, so they cannot be bought any more: ${left.join(', ')}`,
-    hasCosts(rules) && `\n${costsLine(rules)}`,
+    costsLine(rules),
     documents.length > 0 && `\n${documentsLine(documents)}`,
     note !== undefined && (note === null ? '\nYour note: none' : `\nYour note:\n${note}`),
     '',
@@ -200,33 +190,15 @@ function block(heading: string, lines: readonly string[]): string | false {
   return lines.length > 0 && `\n${[heading, ...lines].join('\n')}`;
 }
 
-/** "Each GE you held also brought 0.25 GEV." */
-function exchangeLine({
-  symbol,
-  shares,
-  remains,
-  cashPerShare,
-  received,
-}: NonNullable<Brief['exchanges']>[number]): string {
-  const parts = compact([
-    cashPerShare > 0 && `${cashPerShare} in cash`,
-    ...received.map((own) => `${Number(own.perShare.toPrecision(12))} ${own.symbol}`),
-  ]);
-  const what = parts.join(' and ') || 'nothing: it is worthless';
-  const brought = received.map((own) => `${own.shares} ${own.symbol}`).join(', ');
-  const lost = received.some((own) => own.isFractionLost)
-    ? 'the fraction of a share has no price and is lost'
-    : 'fractions of shares were paid in cash';
-  const rest = received.length === 0 ? '' : ` You have received ${brought}; ${lost}.`;
-  return `Each ${symbol} you held ${remains ? 'also brought' : 'became'} ${what}. You held ${shares}.${rest}`;
-}
-
 /** What a market does not do as the American one does, a line each. */
 function marketLines({ rules, quotes, isOpenHidden }: Brief): string[] {
   const { currency, sell_same_day: sellsSameDay } = rules;
-  const boards = quotes.map(({ symbol, isAdjusted }) => {
-    const board = { ...findBoard(rules, symbol), symbols: symbol };
-    return isAdjusted ? { ...board, price_limit: null } : board;
+  const boards = quotes.map(({ symbol, isAdjusted }): Board => {
+    return {
+      ...findBoard(rules, symbol),
+      symbols: symbol,
+      ...(isAdjusted && { price_limit: null }),
+    };
   });
   const lots = groupByWords(boards, lotsText);
   const limits = groupByWords(boards, ({ price_limit: limit }) =>
@@ -254,21 +226,21 @@ function groupByWords(boards: readonly Board[], wordsOf: (board: Board) => strin
     .map(([words, own]) => ({ words, names: own.map(({ symbols }) => symbols).join(', ') }));
 }
 
-function costsLine({ currency, costs }: MarketRules): string {
+/** After an empty line; nothing where orders cost nothing. */
+function costsLine({ currency, costs }: MarketRules): string | false {
   const { commission_per_trade: fixed, commission_bps: share, min_commission: least } = costs;
   const { sell_tax_bps: tax, slippage_bps: slippage } = costs;
   const commission = compact([
     fixed > 0 && inCurrency(currency, fixed),
     share > 0 && `${share} basis points of its value`,
   ]).join(' and ');
-  const parts = [commission, least > 0 && `at least ${inCurrency(currency, least)}`];
-  const paid = parts.filter(Boolean).join(', ');
-  return compact([
-    'Trading costs:',
-    paid !== '' && `each order pays ${paid}.`,
+  const paid = [commission, least > 0 && `at least ${inCurrency(currency, least)}`].filter(Boolean);
+  const lines = compact([
+    paid.length > 0 && `each order pays ${paid.join(', ')}.`,
     tax > 0 && `A sale also pays ${tax} basis points of its value in tax.`,
     slippage > 0 && `Orders fill ${slippage} basis points worse than the open.`,
-  ]).join(' ');
+  ]);
+  return lines.length > 0 && `\nTrading costs: ${lines.join(' ')}`;
 }
 
 /**

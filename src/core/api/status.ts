@@ -7,6 +7,7 @@ import {
   jobStatus,
   jobModelDays,
 } from '#database/records/job-records.ts';
+import { costKeys } from '#domain/market-rules.ts';
 import { modelDayStatuses } from '#domain/vocabulary.ts';
 import { entrySchema } from '#settings/entry.ts';
 import { currentWarnings } from '#prices/warnings.ts';
@@ -33,11 +34,7 @@ import { NO_JOB, route } from './route.ts';
 /** On which terms all models of a job trade. */
 const termsSchema = named('JobTerms', {
   initial_cash: v.number(),
-  commission_per_trade: v.number(),
-  commission_bps: v.number(),
-  min_commission: v.number(),
-  sell_tax_bps: v.number(),
-  slippage_bps: v.number(),
+  ...v.entriesFromList(costKeys, v.number()),
   /** Its rules. Money is in its currency, except what models cost. */
   market: named('Market', {
     name: v.string(),

@@ -7,9 +7,7 @@ import { amount, integer, orNull, query, type RowOf, text, reads } from './rows.
 
 const closingQuery = (session: string) =>
   query(
-    `SELECT session_id AS sessionId, date, cash_e4 AS cash, portfolio_value_e4 AS portfolioValue,
-       note, unfilled
-     FROM trading_sessions JOIN positions USING (session_id) WHERE session_id = ${session} ORDER BY action_id DESC LIMIT 1`,
+    `SELECT {} FROM trading_sessions JOIN positions USING (session_id) WHERE session_id = ${session} ORDER BY action_id DESC LIMIT 1`,
     {
       sessionId: integer,
       date: text,
@@ -48,7 +46,7 @@ export function readClosingState(reader: Reader, sessionId: number): ClosingStat
 /** What a committed session, or an opening, holds at its close, by symbol. */
 export const closingHoldings = reads(
   'all',
-  'SELECT symbol, quantity FROM holdings WHERE session_id = ? ORDER BY symbol',
+  'SELECT {} FROM holdings WHERE session_id = ? ORDER BY symbol',
   { symbol: text, quantity: integer },
   (sessionId: number) => [sessionId],
 );
@@ -101,7 +99,7 @@ export type CompletedDays = RowOf<typeof completedByJob>;
 /** The active days of runs from the start of each on, by job and date. */
 export const completedByJob = reads(
   'all',
-  `SELECT own.job_id AS jobId, own.date, count(*) AS days
+  `SELECT {own}, count(*) AS days
    FROM json_each(?1) AS run CROSS JOIN trading_sessions AS own INDEXED BY one_active_generation
      ON own.model = run.value ->> 'model' AND own.date BETWEEN run.value ->> 'startDate' AND ?2
    WHERE own.status = 'active' GROUP BY own.job_id, own.date ORDER BY own.date, own.session_id`,

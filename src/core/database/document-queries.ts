@@ -63,7 +63,7 @@ const order = (row: string) => `(${row}.version / ${VERSIONS_PER_SECOND}, ${row}
 /** In the version of the morning: no later one is out. */
 const IS_CURRENT = `${isSeen('doc')} AND NOT EXISTS (SELECT 1 FROM documents AS later
   WHERE later.document_id = doc.document_id AND ${order('later')} > ${order('doc')} AND ${isSeen('later')})`;
-const SELECTED = `SELECT doc.version, document_id AS id, published_at AS publishedAt, date, kind, title, symbols, source, url, digest`;
+const SELECTED = `SELECT doc.version AS version, document_id AS id, {}`;
 const DOCUMENTS = 'FROM documents AS doc JOIN document_texts USING (version)';
 const SHAPE = {
   version: integer,
@@ -230,7 +230,7 @@ export function readableDocuments(
 }
 
 const READ = query(
-  `${SELECTED}, text ${DOCUMENTS} WHERE document_id = ?4 AND ${IS_CURRENT} AND (?5 IS NULL OR symbols = '[]' OR EXISTS (
+  `${SELECTED} ${DOCUMENTS} WHERE document_id = ?4 AND ${IS_CURRENT} AND (?5 IS NULL OR symbols = '[]' OR EXISTS (
      SELECT 1 FROM json_each(symbols) AS own WHERE own.value IN (SELECT value FROM json_each(?5))))`,
   SHAPE,
 );
@@ -243,7 +243,7 @@ export function readDocument(morning: Morning, id: string): StoredDocument | und
 /** A document in the version that was published at that time. */
 export const documentVersion = reads(
   'get',
-  `${SELECTED}, text ${DOCUMENTS} JOIN document_imports USING (import_id)
+  `${SELECTED} ${DOCUMENTS} JOIN document_imports USING (import_id)
    WHERE document_id = ? AND published_at = ? AND written IS NOT NULL`,
   SHAPE,
   (id: string, version: string) => [id, version],
@@ -274,7 +274,7 @@ export const SHOWN_IN_SESSION = `
      ORDER BY version DESC) FROM document_sessions JOIN documents AS shown USING (version) WHERE session_id = own.session_id)`;
 
 const SHOWN = query(
-  `${SELECTED}, text ${DOCUMENTS} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,
+  `${SELECTED} ${DOCUMENTS} JOIN document_sessions USING (version) WHERE session_id = ? ORDER BY version`,
   SHAPE,
 );
 

@@ -8,7 +8,7 @@ import {
   type RevisedTable,
   splits,
 } from '#database/schema/price-tables.ts';
-import { STORED_EXCHANGE } from './exchanges.ts';
+import { STORED_EXCHANGE, type StoredEvents } from './exchanges.ts';
 import { STORED_DIVIDEND } from './splits-and-dividends.ts';
 import {
   amount,
@@ -18,7 +18,6 @@ import {
   orNull,
   query,
   type RowOf,
-  selected,
   type ShapedRow,
   type TableShape,
   text,
@@ -34,16 +33,6 @@ export interface Mark {
   date: CalendarDate;
 }
 
-/** The prices of one symbol as a session used them. */
-interface UsedPrice {
-  symbol: string;
-  /** For a symbol held in the morning: the date of the day that the session started from. */
-  heldSince: CalendarDate | null;
-  /** Null when there was no price, or when it is unknown. */
-  open: Mark | null;
-  close: Mark | null;
-}
-
 /** A table of what sessions knew of a table of prices, in the order of its key. */
 function evidenceTable<const Shape extends TableShape>(
   { evidence: table, date, key = [] }: RevisedTable,
@@ -51,10 +40,7 @@ function evidenceTable<const Shape extends TableShape>(
 ) {
   const keys = [date, 'symbol', ...key];
   return {
-    ...query(
-      `SELECT ${selected(shape)} FROM ${table} WHERE session_id = ? ORDER BY ${keys.join()}`,
-      shape,
-    ),
+    ...query(`SELECT {} FROM ${table} WHERE session_id = ? ORDER BY ${keys.join()}`, shape),
     toRows: (rows: readonly ShapedRow<Shape>[]) =>
       rows.map((row) => {
         const columns = asColumns(shape, row);
@@ -66,7 +52,9 @@ function evidenceTable<const Shape extends TableShape>(
 
 const PRICES = evidenceTable(bars, {
   symbol: text,
+  /** For a symbol held in the morning: the date of the day that the session started from. */
   heldSince: orNull(text),
+  /** Each with the date of its bar; null when there was no price, or when it is unknown. */
   open: orNull(amount),
   openDate: orNull(text),
   close: orNull(amount),
@@ -80,26 +68,19 @@ const EXCHANGES = evidenceTable(exchanges, STORED_EXCHANGE);
  * What a session knew of what it held, in order: its splits, the dividends that it paid (`paid` is
  * per share of its series, in 1/1,000,000 dollar) and its exchanges.
  */
-export interface KnownEvents {
-  splits: readonly RowOf<typeof SPLITS>[];
+export interface KnownEvents extends StoredEvents {
   dividends: readonly RowOf<typeof DIVIDENDS>[];
-  exchanges: readonly RowOf<typeof EXCHANGES>[];
 }
 
 /** What a model-day was computed from: also the prices of everything it held or traded. */
 export interface Evidence extends KnownEvents {
-  prices: readonly UsedPrice[];
+  prices: readonly RowOf<typeof PRICES>[];
 }
 
 /** Evidence as rows of its tables, each with a name that tells it apart in its session. */
-export function evidenceRows({ prices, ...known }: Evidence) {
-  const used = prices.map(({ open, close, ...own }) => ({
-    ...own,
-    ...{ open: open?.price ?? null, openDate: open?.date ?? null },
-    ...{ close: close?.price ?? null, closeDate: close?.date ?? null },
-  }));
+export function evidenceRows(known: Evidence) {
   return [
-    ...PRICES.toRows(used),
+    ...PRICES.toRows(known.prices),
     ...SPLITS.toRows(known.splits),
     ...DIVIDENDS.toRows(known.dividends),
     ...EXCHANGES.toRows(known.exchanges),
@@ -113,32 +94,19 @@ export function storeEvidence(
   evidence: Evidence,
 ): void {
   for (const { table, columns } of evidenceRows(evidence)) {
-    const own = { session_id: sessionId, ...(table === bars.evidence && { date }) };
+    const own = { sessionId, ...(table === bars.evidence && { date }) };
     insertRow(database, table, { ...own, ...columns });
   }
 }
 
 export function readEvidence(reader: Reader, sessionId: number): Evidence {
-  const prices = PRICES.all(reader, sessionId).map(
-    ({ symbol, heldSince, open, openDate, close, closeDate }) => ({
-      symbol,
-      heldSince,
-      open: toMark(open, openDate),
-      close: toMark(close, closeDate),
-    }),
-  );
-  const hasHeld = prices.some(({ heldSince }) => heldSince !== null);
-  if (!hasHeld) return { prices, splits: [], dividends: [], exchanges: [] };
+  const prices = PRICES.all(reader, sessionId);
   return {
     prices,
     splits: SPLITS.all(reader, sessionId),
     dividends: DIVIDENDS.all(reader, sessionId),
     exchanges: EXCHANGES.all(reader, sessionId),
   };
-}
-
-function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
-  return price === null || date === null ? null : { price, date };
 }
 
 /**
@@ -148,6 +116,6 @@ function toMark(price: Money | null, date: CalendarDate | null): Mark | null {
 export function closingMarks({ prices, exchanges }: Evidence): ReadonlyMap<string, Money> {
   const passing = exchanges.flatMap(({ symbol, into }) => [symbol, into]);
   const marks = new Map(passing.map((symbol) => [symbol, money(0)]));
-  for (const { symbol, close } of prices) if (close !== null) marks.set(symbol, close.price);
+  for (const { symbol, close } of prices) if (close !== null) marks.set(symbol, close);
   return marks;
 }

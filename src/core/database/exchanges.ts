@@ -2,25 +2,19 @@ import type { CalendarDate } from '#time/calendar.ts';
 import { exchanges as exchangeTable } from '#database/schema/price-tables.ts';
 import { splitsOfExchange } from '#database/schema/price-conditions.ts';
 import type { Database } from './database.ts';
+import { type Split, splitsBetween } from './market-queries.ts';
+import { dividendsBetween, type StoredDividend } from './splits-and-dividends.ts';
 import {
   barsAt,
   exchangesAt,
   inWindow,
   nextWrite,
+  type PricesAt,
   readsAt,
   splitsAt,
   upsertSql,
 } from './price-writes.ts';
-import {
-  flag,
-  integer,
-  millionths,
-  orNull,
-  reads,
-  selected,
-  text,
-  type ShapedRow,
-} from './rows.ts';
+import { flag, integer, millionths, orNull, reads, text, type ShapedRow } from './rows.ts';
 
 /** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
 
@@ -37,17 +31,17 @@ export const EXCHANGE_COLUMNS = {
 /** With the splits that convert it to the shares of the old series, and to those of the new one. */
 export const STORED_EXCHANGE = { ...EXCHANGE_COLUMNS, splits: text, intoSplits: text };
 
-const AT = { bars: barsAt('?4'), splits: splitsAt('?4') };
+const AT = { bars: barsAt, splits: splitsAt };
 
 /** Those whose old share is one of some symbols, and of the shares that these bring, in a window. */
 const dueExchanges = readsAt(
   'all',
   `WITH RECURSIVE due AS MATERIALIZED (
-     SELECT * FROM ${exchangesAt('?4')} WHERE date > ?2 AND date <= ?3),
+     SELECT * FROM ${exchangesAt} WHERE date > ?3 AND date <= ?4),
    owned (symbol, since) AS (
-     SELECT value, ?2 FROM json_each(?1)
+     SELECT value, ?3 FROM json_each(?2)
      UNION SELECT into_symbol, date FROM owned JOIN due ON due.symbol = owned.symbol AND date >= since)
-   SELECT ${selected(EXCHANGE_COLUMNS)},
+   SELECT {},
      ${splitsOfExchange('symbol', AT)} AS splits, ${splitsOfExchange('into_symbol', AT)} AS intoSplits
    FROM due AS exchanges
    WHERE EXISTS (SELECT 1 FROM owned WHERE owned.symbol = exchanges.symbol AND date >= since)
@@ -90,14 +84,45 @@ export function arrivalDates(
   return dates;
 }
 
+/** What happens to some shares, as stored. */
+export interface StoredEvents {
+  splits: readonly Split[];
+  dividends: readonly StoredDividend[];
+  exchanges: readonly StoredExchange[];
+}
+
+/**
+ * What happens to some shares, and to those that they become, after one date up to another; and
+ * since when each symbol may be held: from the start, or from its arrival.
+ */
+export function eventsBetween(
+  prices: PricesAt,
+  initial: readonly string[],
+  { paysDividends, ...since }: { after: CalendarDate; upTo: CalendarDate; paysDividends: boolean },
+): { events: StoredEvents; heldSince: ReadonlyMap<string, CalendarDate> } {
+  const exchanges = exchangesBetween(prices, initial, since);
+  const heldSince = arrivalDates(initial, since.after, exchanges);
+  const symbols = [...heldSince.keys()];
+  // What arrives gets those of later dates only.
+  const isSince = (symbol: string, date: CalendarDate) => date > (heldSince.get(symbol) ?? '');
+  const splits = splitsBetween(prices, symbols, since);
+  const dividends = paysDividends ? dividendsBetween(prices, symbols, since) : [];
+  const events = {
+    exchanges,
+    splits: splits.filter(({ symbol, date }) => isSince(symbol, date)),
+    dividends: dividends.filter(({ symbol, exDate }) => isSince(symbol, exDate)),
+  };
+  return { events, heldSince };
+}
+
 /** The symbols that only took another name on or before a date, the last one first. */
-export const formerNames = reads(
+export const formerNames = readsAt(
   'column',
-  `SELECT symbol FROM ${exchangesAt('?3')} AS exchange WHERE into_symbol = ?1 AND date <= ?2
+  `SELECT symbol FROM ${exchangesAt} AS exchange WHERE into_symbol = ?2 AND date <= ?3
      AND cash_e6 = 0 AND remains = 0 AND numerator = denominator
    ORDER BY date DESC, symbol`,
   [text],
-  (symbol: string, date: CalendarDate, write: number | null) => [symbol, date, write],
+  (symbol: string, date: CalendarDate) => [symbol, date],
 );
 
 /** One to store. */
@@ -106,7 +131,7 @@ export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;
 /** The exchanges of a symbol on a date. */
 export const exchangesOn = reads(
   'all',
-  `SELECT ${selected(EXCHANGE_COLUMNS)} FROM exchanges WHERE symbol = ? AND date = ?`,
+  `SELECT {} FROM exchanges WHERE symbol = ? AND date = ?`,
   EXCHANGE_COLUMNS,
   (symbol: string, date: CalendarDate) => [symbol, date],
 );

@@ -13,7 +13,7 @@ import { addModelDays, datesOfJob } from './model-days.ts';
 import { flag, insertRow, integer, oneOf, orNull, query, reads, text, type RowOf } from './rows.ts';
 
 const RUNS = query(
-  `SELECT model, start_date AS startDate, family, entry FROM simulation_runs
+  `SELECT {} FROM simulation_runs
    WHERE job_id = ? ORDER BY model_index`,
   { model: text, startDate: text, family: text, entry: text },
 );
@@ -47,23 +47,26 @@ export interface NewJob {
 
 /** Inserts a job with its runs and all its model-days, within the caller's transaction. */
 export function insertJob(database: Database, job: NewJob): void {
-  const own = { job_id: job.jobId, created_at: job.createdAt };
+  const {
+    jobId,
+    createdAt,
+    startDate,
+    endDate,
+    deploymentMode,
+    universe = null,
+    study = null,
+  } = job;
+  const own = { jobId, createdAt };
   insertRow(database, 'jobs', {
-    ...own,
-    status: 'pending',
-    ...{ start_date: job.startDate, end_date: job.endDate, dates: JSON.stringify(job.dates) },
-    replace_existing: Number(job.replaceExisting),
-    agent_config: JSON.stringify(job.agentConfig),
-    universe: job.universe ?? null,
-    study: job.study ?? null,
-    deployment_mode: job.deploymentMode,
+    ...{ ...own, status: 'pending', startDate, endDate, deploymentMode, universe, study },
+    dates: JSON.stringify(job.dates),
+    replaceExisting: Number(job.replaceExisting),
+    agentConfig: JSON.stringify(job.agentConfig),
   });
-  for (const [index, { startDate, model, entry, family }] of job.runs.entries()) {
-    const place = { model_index: index, start_date: startDate };
-    insertRow(database, 'simulation_runs', { ...own, ...place, model, entry, family });
-  }
-  addModelDays(database, job.jobId);
-  addWarnings(database, job.jobId, job.warnings);
+  for (const [modelIndex, { startDate, model, entry, family }] of job.runs.entries())
+    insertRow(database, 'simulation_runs', { ...own, modelIndex, startDate, model, entry, family });
+  addModelDays(database, jobId);
+  addWarnings(database, jobId, job.warnings);
 }
 
 const MODES = query(
@@ -88,19 +91,15 @@ export const unfinishedJobId = reads(
   [text],
 );
 
-const JOB = query(
-  `SELECT job_id AS jobId, start_date AS startDate, end_date AS endDate, replace_existing AS replaceExisting,
-     agent_config AS agentConfig, universe, study FROM jobs WHERE job_id = ?`,
-  {
-    jobId: text,
-    startDate: text,
-    endDate: text,
-    replaceExisting: flag,
-    agentConfig: text,
-    universe: orNull(text),
-    study: orNull(text),
-  },
-);
+const JOB = query(`SELECT {} FROM jobs WHERE job_id = ?`, {
+  jobId: text,
+  startDate: text,
+  endDate: text,
+  replaceExisting: flag,
+  agentConfig: text,
+  universe: orNull(text),
+  study: orNull(text),
+});
 
 /** The study of a job, '' being the one without a name; null for an unknown job. */
 export const studyOfJob = reads(
@@ -120,7 +119,7 @@ export const studiesOfJobs = reads(
 /** The newest job of a study that has active model-days, '' being the one without a name; or of any. */
 export const newestActiveJob = reads(
   'get',
-  `SELECT job_id AS jobId, agent_config AS agentConfig, study,
+  `SELECT {},
      (SELECT max(wording) FROM trading_sessions WHERE trading_sessions.job_id = jobs.job_id) AS wording
    FROM jobs WHERE (?1 IS NULL OR coalesce(study, '') = ?1) AND EXISTS (
      SELECT 1 FROM trading_sessions WHERE trading_sessions.job_id = jobs.job_id AND status = 'active')
@@ -169,10 +168,10 @@ export interface StoredWarnings {
   warningCodes: string;
 }
 
-const WARNINGS = query(
-  'SELECT warnings, warning_codes AS warningCodes FROM jobs WHERE job_id = ?',
-  { warnings: orNull(text), warningCodes: text },
-);
+const WARNINGS = query('SELECT {} FROM jobs WHERE job_id = ?', {
+  warnings: orNull(text),
+  warningCodes: text,
+});
 
 /** Adds to a job's warnings, each sentence only once. */
 export function addWarnings(
@@ -271,15 +270,12 @@ export const warnedSubjects = reads(
   (code: Warning['code']) => [code],
 );
 
-const REMEMBERED = query(
-  'SELECT job_id AS jobId, request_hash AS requestHash, answer FROM idempotency_keys WHERE key = ?',
-  {
-    jobId: text,
-    requestHash: text,
-    /** The response, as JSON. */
-    answer: text,
-  },
-);
+const REMEMBERED = query('SELECT {} FROM idempotency_keys WHERE key = ?', {
+  jobId: text,
+  requestHash: text,
+  /** The response, as JSON. */
+  answer: text,
+});
 
 /** A trigger that created a job: a hash of its request, and the response. */
 type RememberedTrigger = RowOf<typeof REMEMBERED>;
@@ -295,8 +291,7 @@ export function rememberTrigger(
   key: string,
   { jobId, requestHash, answer }: RememberedTrigger,
 ): void {
-  const values = { key, job_id: jobId, request_hash: requestHash, answer };
-  insertRow(database, 'idempotency_keys', values);
+  insertRow(database, 'idempotency_keys', { key, jobId, requestHash, answer });
 }
 
 /**

@@ -1,19 +1,9 @@
 import { type CalendarDate, EARLIEST_DATE, type DateSpan } from '#time/calendar.ts';
 import type { Database } from './database.ts';
-import { barsAt, inWindow, type PricesAt, readsAt, splitsAt } from './price-writes.ts';
+import { barsAt, inWindow, readsAt, splitsAt } from './price-writes.ts';
 import { type PriceSource, BAR_COLUMNS, type Stamp } from './prices.ts';
 import { adjustedSourcesInSql, hasBarsSql } from '#database/schema/price-conditions.ts';
-import {
-  flag,
-  integer,
-  orNull,
-  query,
-  reads,
-  real,
-  selected,
-  text,
-  type ShapedRow,
-} from './rows.ts';
+import { flag, integer, orNull, reads, real, text, type ShapedRow } from './rows.ts';
 
 /** Records within the caller's transaction that a provider returned the bars of a day. */
 export function storeMarketDay(
@@ -44,6 +34,11 @@ export const daysStoredEarly = reads(
   ) => [source, from, to, settledAfterDays],
 );
 
+const ofProvider = (
+  date: CalendarDate,
+  { symbols, source }: { symbols: readonly string[]; source: PriceSource },
+) => [symbols, date, source];
+
 /**
  * Whether a provider returned a day after this one with bars, or some symbol has a real bar after
  * it.
@@ -53,10 +48,7 @@ export const hasLaterBars = reads(
   `SELECT date FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND source <> 'synthetic'
    UNION ALL SELECT date FROM market_days WHERE date > ?2 AND source = ?3 LIMIT 1`,
   [text],
-  (
-    date: CalendarDate,
-    { symbols, source }: { symbols: readonly string[]; source: PriceSource },
-  ) => [symbols, date, source],
+  ofProvider,
 );
 
 /**
@@ -68,10 +60,7 @@ export const symbolsWithBarsOfOthers = reads(
   `SELECT symbol FROM price_data WHERE symbol IN (SELECT value FROM json_each(?1)) AND date = ?2
      AND close IS NOT NULL AND source NOT IN (?3, 'synthetic')`,
   [text],
-  (
-    date: CalendarDate,
-    { symbols, source }: { symbols: readonly string[]; source: PriceSource },
-  ) => [symbols, date, source],
+  ofProvider,
 );
 
 /**
@@ -105,17 +94,19 @@ const NOT_TOO_EARLY = `date >= '${EARLIEST_DATE}'`;
 const IS_ADJUSTED = `source IN (${adjustedSourcesInSql}) AS adjusted`;
 
 /**
- * Written as look-ups of single rows, so that the revisions are searched too, and never read as a
- * whole.
+ * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
+ * earlier bar with a close. Written as look-ups of single rows, so that the revisions are searched
+ * too, and never read as a whole.
  */
-const QUOTES = query(
+export const quotesOn = readsAt(
+  'all',
   `WITH named AS MATERIALIZED (
-     SELECT value AS symbol, (SELECT date FROM ${barsAt('?3')}
+     SELECT value AS symbol, (SELECT date FROM ${barsAt}
        WHERE symbol = value AND date < ?2 AND ${NOT_TOO_EARLY} AND close IS NOT NULL ORDER BY date DESC LIMIT 1) AS previousDate
-     FROM json_each(?1))
-   SELECT symbol, (SELECT open FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
-     (SELECT close FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
-     (SELECT ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
+     FROM json_each(?3))
+   SELECT symbol, (SELECT open FROM ${barsAt} WHERE symbol = named.symbol AND date = ?2) AS open, previousDate,
+     (SELECT close FROM ${barsAt} WHERE symbol = named.symbol AND date = previousDate) AS previousClose,
+     (SELECT ${IS_ADJUSTED} FROM ${barsAt} WHERE symbol = named.symbol AND date = previousDate) AS isAdjusted FROM named`,
   {
     symbol: text,
     open: orNull(real),
@@ -123,29 +114,17 @@ const QUOTES = query(
     previousClose: orNull(real),
     isAdjusted: orNull(flag),
   },
+  (sessionDate: CalendarDate, symbols: readonly string[]) => [sessionDate, symbols],
 );
-
-/**
- * The prices of symbols on the morning of the session date, in raw dollars; `previous` is the last
- * earlier bar with a close.
- */
-export function quotesOn(
-  { reader, write }: PricesAt,
-  sessionDate: CalendarDate,
-  symbols: readonly string[],
-) {
-  return QUOTES.all(reader, symbols, sessionDate, write);
-}
 
 const BAR = { symbol: text, ...BAR_COLUMNS };
 
 export type MarketBar = ShapedRow<typeof BAR>;
 
-const ifOver = (column: string) => `CASE WHEN date < ?1 THEN ${column} END AS ${column}`;
+const ifOver = (column: string) => `CASE WHEN date < ?2 THEN ${column} END AS ${column}`;
 const CLAMPED_BAR = `
-  SELECT symbol, date, open, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
-  FROM ${barsAt('?4')} WHERE symbol = ?2 AND date <= ?1 AND ${NOT_TOO_EARLY}`;
-const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJUSTED} FROM ${barsAt('?3')} WHERE symbol = ?1`;
+  SELECT {}, ${['high', 'low', 'close', 'volume'].map(ifOver).join(', ')}, ${IS_ADJUSTED}
+  FROM ${barsAt} WHERE symbol = ?3 AND date <= ?2 AND ${NOT_TOO_EARLY}`;
 
 /**
  * The bar of one day up to the session date; undefined when the symbol did not trade or its bar is
@@ -153,7 +132,7 @@ const WHOLE_BAR = `SELECT symbol, date, open, high, low, close, volume, ${IS_ADJ
  */
 export const barOn = readsAt(
   'get',
-  `${CLAMPED_BAR} AND date = ?3`,
+  `${CLAMPED_BAR} AND date = ?4`,
   BAR,
   (sessionDate: CalendarDate, { symbol, date }: { symbol: string; date: CalendarDate }) => [
     sessionDate,
@@ -165,7 +144,7 @@ export const barOn = readsAt(
 /** The last `count` bars up to the session date (of that date only the open), newest first. */
 export const lastBars = readsAt(
   'all',
-  `${CLAMPED_BAR} ORDER BY date DESC LIMIT ?3`,
+  `${CLAMPED_BAR} ORDER BY date DESC LIMIT ?4`,
   BAR,
   (sessionDate: CalendarDate, { symbol, count }: { symbol: string; count: number }) => [
     sessionDate,
@@ -173,21 +152,6 @@ export const lastBars = readsAt(
     count,
   ],
 );
-
-const ofDate = (date: CalendarDate, symbol: string) => [symbol, date];
-
-/** The last bar of a symbol before a date, used when nothing newer is known. */
-export const lastBarBefore = readsAt(
-  'get',
-  `${WHOLE_BAR} AND date < ?2 AND ${NOT_TOO_EARLY} ORDER BY date DESC LIMIT 1`,
-  BAR,
-  ofDate,
-);
-
-/**
- * The bar of the session date with its close: for marking records in the parent, never for a model.
- */
-export const closingBar = readsAt('get', `${WHOLE_BAR} AND date = ?2`, BAR, ofDate);
 
 export const SPLIT_COLUMNS = {
   symbol: text,
@@ -202,9 +166,9 @@ export const SPLIT_COLUMNS = {
  */
 export const splitsBetween = readsAt(
   'all',
-  `SELECT ${selected(SPLIT_COLUMNS)} FROM ${splitsAt('?4')} AS split
-   WHERE symbol IN (SELECT value FROM json_each(?1)) AND date > ?2 AND date <= ?3
-     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt('?4'))}
+  `SELECT {} FROM ${splitsAt} AS split
+   WHERE symbol IN (SELECT value FROM json_each(?2)) AND date > ?3 AND date <= ?4
+     AND NOT ${hasBarsSql(adjustedSourcesInSql, 'split.symbol', barsAt)}
    ORDER BY date, symbol`,
   SPLIT_COLUMNS,
   inWindow,

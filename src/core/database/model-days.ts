@@ -77,7 +77,7 @@ export type SkippedOnDate = RowOf<typeof skippedModelDays>;
 /** What was skipped of a job, by date and reason. */
 export const skippedModelDays = reads(
   'all',
-  `SELECT coalesce(error, '') AS reason, date, count(*) AS modelDays FROM job_details
+  `SELECT coalesce(error, '') AS reason, {}, count(*) AS modelDays FROM job_details
    WHERE job_id = ? AND status = 'skipped' GROUP BY date, error`,
   { reason: text, date: text, modelDays: integer },
   (jobId: string) => [jobId],
@@ -86,7 +86,7 @@ export const skippedModelDays = reads(
 /** The model-days of a date that have not ended, in the order of the job's models. */
 export const pendingModelDays = reads(
   'all',
-  `SELECT job_id AS jobId, date, model FROM job_details JOIN simulation_runs USING (job_id, model)
+  `SELECT {} FROM job_details JOIN simulation_runs USING (job_id, model)
    WHERE job_id = ? AND date = ? AND completed_at IS NULL ORDER BY model_index`,
   { jobId: text, date: text, model: text },
   (jobId: string, date: CalendarDate) => [jobId, date],

@@ -25,15 +25,15 @@ export function latestPrices(reader: Reader): PricesAt {
   return { reader, write: null };
 }
 
-/** `reads` of prices as they were: the write is the last parameter of the statement. */
+/** `reads` of prices as they were: the write is the first parameter of the statement. */
 export function readsAt<
   Way extends QueryWay,
   const Columns extends RowShape,
   Own extends unknown[],
 >(way: Way, sql: string, shape: Columns, parameters: (...own: Own) => readonly Parameter[]) {
   const read = reads(way, sql, shape, (write: number | null, ...own: Own) => [
-    ...parameters(...own),
     write,
+    ...parameters(...own),
   ]);
   return ({ reader, write }: PricesAt, ...own: Own) => read(reader, write, ...own);
 }
@@ -91,18 +91,13 @@ export function morningWrite(
 }
 
 /**
- * SQL: the rows of a table as of the write that a parameter is; all as they are now if it is null.
+ * SQL: the rows of a table as of the write that the first parameter is; all as they are now if it
+ * is null.
  */
-function rowsAt({
-  name,
-  revisions,
-  date,
-  key = [],
-  values,
-}: RevisedTable): (write: string) => string {
+function rowsAt({ name, revisions, date, key = [], values }: RevisedTable): string {
   const columns = ['symbol', date, ...key, ...values].join(', ');
-  return (write) => `(SELECT ${columns} FROM ${name} WHERE written <= ${write} OR ${write} IS NULL
-      UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ${write} AND replaced > ${write})`;
+  return `(SELECT ${columns} FROM ${name} WHERE written <= ?1 OR ?1 IS NULL
+      UNION ALL SELECT ${columns} FROM ${revisions} WHERE written <= ?1 AND replaced > ?1)`;
 }
 
 export const barsAt = rowsAt(bars);

@@ -8,7 +8,6 @@ import {
   query,
   reads,
   real,
-  selected,
   text,
   type RowOf,
   type ShapedRow,
@@ -22,7 +21,6 @@ import {
 } from '#database/schema/price-conditions.ts';
 
 const COVERAGE = { symbol: text, startDate: text, endDate: text };
-const COVERED = `SELECT ${selected(COVERAGE)}`;
 
 /** A span in which something of a symbol is known, both ends included. */
 export type Coverage = ShapedRow<typeof COVERAGE>;
@@ -79,7 +77,7 @@ function spanTable(table: string) {
     [text, text],
   );
   const within = query(
-    `${COVERED} FROM ${table}
+    `SELECT {} FROM ${table}
      WHERE symbol IN (SELECT value FROM json_each(?1)) AND end_date >= ?2 AND start_date <= ?3 ORDER BY symbol, start_date`,
     COVERAGE,
   );
@@ -96,8 +94,7 @@ function spanTable(table: string) {
       const adjacent = deleteAdjacentSpans.all(database, symbol, source, startDate, endDate);
       const start = adjacent.reduce((least, [first]) => (first < least ? first : least), startDate);
       const end = adjacent.reduce((most, [, last]) => (last > most ? last : most), endDate);
-      const span = { symbol, source, start_date: start, end_date: end, recorded_at: recordedAt };
-      insertRow(database, table, span);
+      insertRow(database, table, { symbol, source, startDate: start, endDate: end, recordedAt });
     },
     /** The spans of some symbols between two dates, from any source, by symbol and start. */
     between: (reader: Reader, symbols: readonly string[], { from, to }: DateSpan): Coverage[] =>
@@ -132,20 +129,19 @@ export type PriceSource =
   | 'file-split-adjusted'
   | 'file-total-return';
 
+const PRICES = ['open', 'high', 'low', 'close', 'volume'];
 const differsSql = (sources: string) =>
   `(source IN (${sources})) <> (excluded.source IN (${sources}))`;
+const known = (column: string) => `coalesce(excluded.${column}, ${column})`;
 const UPSERT = `
   ON CONFLICT (symbol, date) DO UPDATE SET
-    open = excluded.open, high = coalesce(excluded.high, high), low = coalesce(excluded.low, low),
-    close = coalesce(excluded.close, close), volume = coalesce(excluded.volume, volume),
-    source = excluded.source, written = excluded.written
-  WHERE open IS NOT excluded.open OR high IS NOT coalesce(excluded.high, high) OR low IS NOT coalesce(excluded.low, low)
-    OR close IS NOT coalesce(excluded.close, close) OR volume IS NOT coalesce(excluded.volume, volume)
+    ${PRICES.map((column) => `${column} = ${known(column)}`).join()}, source = excluded.source, written = excluded.written
+  WHERE ${PRICES.map((column) => `${column} IS NOT ${known(column)}`).join(' OR ')}
     OR ${differsSql(adjustedSourcesInSql)} OR ${differsSql(sourcesWithDividendsInSql)}`;
-const INSERT = `INSERT INTO main.price_data (symbol, date, open, high, low, close, volume, source, written)`;
+const INSERT = `INSERT INTO main.price_data (symbol, date, ${PRICES.join()}, source, written)`;
 const UPSERT_BAR = `${INSERT} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ${UPSERT}`;
 const UPSERT_STAGED = `${INSERT}
-  SELECT symbol, date, open, high, low, close, volume, ?2, ?3 FROM staging.staged WHERE symbol = ?1 ORDER BY date ${UPSERT}`;
+  SELECT symbol, date, ${PRICES.join()}, ?2, ?3 FROM staging.staged WHERE symbol = ?1 ORDER BY date ${UPSERT}`;
 
 /**
  * Stores bars within the caller's transaction. Fills an existing bar where it was partial and
@@ -230,11 +226,11 @@ export const addCoverage = spanTable('price_data_coverage').add;
 
 const IN_RANGE = `symbol IN (SELECT value FROM json_each(?1)) AND (?4 OR source <> 'synthetic')`;
 const STORED_BARS = query(
-  `SELECT symbol, date, close IS NULL AS isPartial FROM price_data WHERE ${IN_RANGE} AND date BETWEEN ?2 AND ?3`,
+  `SELECT {}, close IS NULL AS isPartial FROM price_data WHERE ${IN_RANGE} AND date BETWEEN ?2 AND ?3`,
   { symbol: text, date: text, isPartial: flag },
 );
 const STORED_COVERAGE = query(
-  `${COVERED} FROM price_data_coverage
+  `SELECT {} FROM price_data_coverage
    WHERE ${IN_RANGE} AND end_date >= ?2 AND start_date <= ?3`,
   COVERAGE,
 );
@@ -314,7 +310,7 @@ export type StoredBar = RowOf<typeof storedBars>;
 /** The bars of a symbol between two dates, as stored and in order. */
 export const storedBars = reads(
   'all',
-  `SELECT date, open, high, low, close, volume, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
+  `SELECT {}, source IN (${adjustedSourcesInSql}) AS adjusted FROM price_data
    WHERE symbol = ?1 AND date BETWEEN ?2 AND ?3 ORDER BY date`,
   BAR_COLUMNS,
   (symbol: string, { from = '', to }: { from?: CalendarDate; to: CalendarDate }) => [

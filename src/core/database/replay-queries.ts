@@ -12,7 +12,6 @@ import {
   query,
   reads,
   real,
-  selected,
   text,
   type RowOf,
   type ShapedRow,
@@ -48,11 +47,8 @@ export type ReplayedSession = RowOf<typeof committedSessionsOn>;
 /** The committed sessions of a date, active and superseded, by model. */
 export const committedSessionsOn = reads(
   'all',
-  `SELECT own.session_id AS sessionId, own.date, own.model, own.status, own.morning_write AS morningWrite, own.commit_write AS commitWrite,
-     own.initial_cash_e4 AS initialCash, own.pays_dividends AS paysDividends,
-     own.started_from_session_id AS startedFrom, own.session_summary AS summary, own.note, own.confidence, own.unread, own.unfilled,
-     own.documents, own.steps, own.total_messages AS totalMessages, own.wording, agent_config AS agentConfig, entry,
-     past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus
+  `SELECT {own}, own.started_from_session_id AS startedFrom, own.session_summary AS summary,
+     agent_config AS agentConfig, run.entry AS entry, past.model AS pastModel, past.date AS pastDate, past.status AS pastStatus
    FROM trading_sessions AS own
      LEFT JOIN jobs ON jobs.job_id = own.job_id
      LEFT JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
@@ -69,8 +65,6 @@ export const committedSessionsOn = reads(
     commitWrite: integer,
     initialCash: orNull(amount), // of the first day of a chain only
     paysDividends: flag,
-    startedFrom: orNull(integer),
-    summary: orNull(text),
     note: orNull(text),
     confidence: orNull(real),
     unread: flag,
@@ -79,6 +73,8 @@ export const committedSessionsOn = reads(
     steps: integer,
     totalMessages: integer,
     wording: integer,
+    startedFrom: orNull(integer),
+    summary: orNull(text),
     agentConfig: orNull(text), // null when its job is missing
     entry: orNull(text), // null when its run is missing
     pastModel: orNull(text), // of the day it started from; all three are null when that is missing
@@ -102,10 +98,7 @@ export const POSITION = {
 
 type StoredPosition = ShapedRow<typeof POSITION>;
 
-const RECORDS = query(
-  `SELECT ${selected(POSITION)} FROM positions WHERE session_id = ? ORDER BY action_id`,
-  POSITION,
-);
+const RECORDS = query(`SELECT {} FROM positions WHERE session_id = ? ORDER BY action_id`, POSITION);
 
 /** A position as it is stored: with what was held only if it is the last one of its session. */
 export interface LedgerRecord extends StoredPosition {
@@ -144,7 +137,7 @@ export type StoredMessage = RowOf<typeof sessionMessages>;
 /** The messages of a session, in order. */
 export const sessionMessages = reads(
   'all',
-  `SELECT ${selected(MESSAGE)} FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  `SELECT {} FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
   MESSAGE,
   (sessionId: number) => [sessionId],
 );
@@ -152,7 +145,7 @@ export const sessionMessages = reads(
 /** The tool usage of a session, by the name of the tool. */
 export const sessionToolUsage = reads(
   'all',
-  'SELECT tool_name AS toolName, calls, refused FROM tool_usage WHERE session_id = ? ORDER BY tool_name',
+  'SELECT {} FROM tool_usage WHERE session_id = ? ORDER BY tool_name',
   {
     toolName: text,
     calls: integer,

@@ -40,18 +40,30 @@ export function orNull<Value>(column: ColumnType<Value>): ColumnType<Value | nul
 export type RowShape = TableShape | readonly ColumnType<unknown>[];
 export type TableShape = Readonly<Record<string, ColumnType<unknown>>>;
 
-/** The names of the columns of a table, by the properties of a row; `actionType` is of `action_type`. */
+/** The column of a property: `action_type` of `actionType`. */
+const columnName = (property: string) =>
+  property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The names of the columns of a table, by the properties of a row. */
 function columnNames(shape: TableShape): [property: string, column: string][] {
   return Object.entries(shape).map(([property, { suffix = '' }]) => [
     property,
-    property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) + suffix,
+    columnName(property) + suffix,
   ]);
 }
 
-/** SQL: the columns of a table for rows of a shape. */
-export function selected(shape: TableShape): string {
-  const names = columnNames(shape);
-  return names.map(([property, column]) => `${column} AS "${property}"`).join(', ');
+/**
+ * SQL in which `{}` has become the columns of a shape that the statement does not name itself
+ * (`AS days`), as a table has them; `{own}` those of the table `own`.
+ */
+function withColumns(sql: string, shape: TableShape): string {
+  const isNamed = (property: string) => new RegExp(` AS "?${property}\\b`).test(sql);
+  const columns = columnNames(shape).filter(([property]) => !isNamed(property));
+  return sql.replace(/\{(\w*)\}/, (_, table: string) =>
+    columns
+      .map(([property, column]) => `${table && `${table}.`}${column} AS "${property}"`)
+      .join(', '),
+  );
 }
 
 /** A row of a shape as the columns of its table. */
@@ -65,18 +77,18 @@ export function asColumns<Shape extends TableShape>(
   );
 }
 
-/** Inserts a row into a table, by the names of its columns. */
+/** Inserts a row into a table, by the names of its columns or of the properties for them. */
 export function insertRow(
   database: Reader,
   table: string,
   columns: Readonly<Record<string, SQLInputValue>>,
 ): StatementResultingChanges {
-  const names = Object.keys(columns);
+  const names = Object.keys(columns).map(columnName);
   const sql = `INSERT INTO ${table} (${names.join()}) VALUES (${names.map(() => '?').join()})`;
   return database.statement(sql).run(...Object.values(columns));
 }
 
-/** A row as JavaScript sees it. */ /** A row as JavaScript sees it. */
+/** A row as JavaScript sees it. */
 export type ShapedRow<Columns extends RowShape> = {
   -readonly [Name in keyof Columns]: Columns[Name] extends ColumnType<infer Value> ? Value : never;
 };
@@ -131,15 +143,18 @@ export type RowOf<Read> = Read extends Query<infer Row> | ((...own: never[]) => 
 export const queries: Query<unknown>[] = [];
 
 /**
- * Declares a statement that reads, once for the program. Shapes are not checked at run time, so a
- * shape must match what the statement returns; the test of this file checks it.
+ * Declares a statement that reads, once for the program; `{}` in it means the columns of the shape.
+ * Shapes are not checked at run time, so a shape must match what the statement returns; the test of
+ * this file checks it.
  */
 export function query<const Columns extends RowShape>(
-  sql: string,
+  statementSql: string,
   shape: Columns,
 ): Query<ShapedRow<Columns>> {
   type Row = ShapedRow<Columns>;
-  const kind = Array.isArray(shape) ? 'arrays' : 'objects';
+  const isArray = Array.isArray(shape);
+  const kind = isArray ? 'arrays' : 'objects';
+  const sql = isArray ? statementSql : withColumns(statementSql, shape as TableShape);
   const statement = (reader: Reader) => reader.statement(sql, kind);
   const get = (reader: Reader, ...values: Parameter[]) =>
     statement(reader).get(...bind(values)) as Row | undefined;

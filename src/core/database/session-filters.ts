@@ -70,7 +70,7 @@ export function overSessions<Row>(
 /** The sessions that count, by date and model. */
 export const activeSessions = overSessions((sessions, order) =>
   query(
-    `SELECT session_id AS sessionId, job_id AS jobId, date, model FROM ${sessions()}
+    `SELECT {} FROM ${sessions()}
      AND status = 'active' ORDER BY ${order}`,
     { sessionId: integer, jobId: text, date: text, model: text },
   ),

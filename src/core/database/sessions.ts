@@ -67,10 +67,10 @@ export function insertSession(
     )
     .run(startedAt, jobId, date, model);
   const inserted = insertRow(database, 'trading_sessions', {
-    ...{ job_id: jobId, date, model, started_from_session_id: startedFrom },
+    ...{ jobId, date, model, morningWrite, startedAt },
+    startedFromSessionId: startedFrom,
     initial_cash_e4: startedFrom === null ? initialCash : null,
-    pays_dividends: Number(paysDividends),
-    ...{ morning_write: morningWrite, started_at: startedAt },
+    paysDividends: Number(paysDividends),
   });
   return Number(inserted.lastInsertRowid);
 }
@@ -208,8 +208,7 @@ export function commitSession(
 }
 
 const HELD_BEFORE = query(
-  `SELECT symbol, quantity FROM holdings
-   WHERE session_id = (SELECT started_from_session_id FROM trading_sessions WHERE session_id = ?)`,
+  `SELECT {} FROM holdings WHERE session_id = (SELECT started_from_session_id FROM trading_sessions WHERE session_id = ?)`,
   { symbol: text, quantity: integer },
 );
 
@@ -300,13 +299,13 @@ function insertPositions(
   positions: readonly LedgerRecord[],
 ): void {
   for (const position of positions)
-    insertRow(database, 'positions', { session_id: sessionId, ...asColumns(POSITION, position) });
+    insertRow(database, 'positions', { sessionId, ...asColumns(POSITION, position) });
   for (const [symbol, quantity] of positions.at(-1)?.holdings ?? [])
-    insertRow(database, 'holdings', { session_id: sessionId, symbol, quantity });
+    insertRow(database, 'holdings', { sessionId, symbol, quantity });
 }
 
 const RUNNING = query(
-  `SELECT session_id AS sessionId, started_from_session_id AS startedFrom FROM trading_sessions
+  `SELECT {}, started_from_session_id AS startedFrom FROM trading_sessions
    WHERE job_id = ? AND date = ? AND model = ? AND status = 'running'`,
   {
     sessionId: integer,

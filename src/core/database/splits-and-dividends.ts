@@ -9,7 +9,7 @@ import {
 } from '#database/schema/price-conditions.ts';
 import { dividends as dividendTable, splits as splitTable } from '#database/schema/price-tables.ts';
 import type { Database } from './database.ts';
-import { millionths, oneOf, query, reads, real, selected, text, type RowOf } from './rows.ts';
+import { millionths, oneOf, query, reads, real, text, type RowOf } from './rows.ts';
 import { type Coverage, dividendSpans, removeUnnamed, splitSpans, type Stamp } from './prices.ts';
 import { type Split, SPLIT_COLUMNS } from './market-queries.ts';
 import {
@@ -89,7 +89,7 @@ export function storeDividends(
 }
 
 /** SQL: whether the series of a row of `payer` had bars of some sources. */
-const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt('?4'));
+const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt);
 
 /**
  * The dividends of some symbols after one date up to another, in order, without those that prices
@@ -98,12 +98,12 @@ const payerHas = (sources: string) => hasBarsSql(sources, 'payer.symbol', barsAt
 export const dividendsBetween = readsAt(
   'all',
   `WITH due AS MATERIALIZED (
-     SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt('?4')}
-     WHERE symbol IN (SELECT value FROM json_each(?1)) AND ex_date > ?2 AND ex_date <= ?3),
+     SELECT symbol, ex_date, cash_e6, basis FROM ${dividendsAt}
+     WHERE symbol IN (SELECT value FROM json_each(?2)) AND ex_date > ?3 AND ex_date <= ?4),
    series AS MATERIALIZED (
      SELECT symbol, ${payerHas(adjustedSourcesInSql)} AS adjusted
      FROM (SELECT DISTINCT symbol FROM due) AS payer WHERE NOT ${payerHas(sourcesWithDividendsInSql)})
-   SELECT ${selected(DIVIDEND_COLUMNS)}, ${splitsOfDividend('adjusted', splitsAt('?4'))} AS splits
+   SELECT {}, ${splitsOfDividend('adjusted', splitsAt)} AS splits
    FROM due AS dividends JOIN series USING (symbol) ORDER BY ex_date, symbol`,
   STORED_DIVIDEND,
   inWindow,
@@ -121,8 +121,8 @@ export const dividendCoverage = dividendSpans.between;
 export const MAX_NIGHT_DAYS = 14;
 /** The closes around each split, but for prices that are raw because they were requested so. */
 const NIGHTS = query(
-  `SELECT split.symbol, split.date, numerator, denominator, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,
-     after.date AS nextDate, coalesce(after.close, 0) AS nextClose, after.source
+  `SELECT {split}, before.date AS previousDate, coalesce(before.close, 0) AS previousClose,
+     after.date AS nextDate, coalesce(after.close, 0) AS nextClose, after.source AS source
    FROM stock_splits AS split
    JOIN price_data AS before ON before.symbol = split.symbol AND before.date = (
      SELECT max(date) FROM price_data WHERE symbol = split.symbol AND date < split.date AND close IS NOT NULL)
@@ -190,7 +190,7 @@ export function contradicts(night: SplitNight, meaning: Meaning): boolean {
 /** The stored splits of a symbol, whatever its series. */
 export const storedSplits = reads(
   'all',
-  `SELECT ${selected(SPLIT_COLUMNS)} FROM stock_splits WHERE symbol = ? ORDER BY date`,
+  `SELECT {} FROM stock_splits WHERE symbol = ? ORDER BY date`,
   SPLIT_COLUMNS,
   (symbol: string) => [symbol],
 );
@@ -198,7 +198,7 @@ export const storedSplits = reads(
 /** The stored dividends of some symbols, whatever their series, by symbol and ex-date. */
 export const listDividends = reads(
   'all',
-  `SELECT ${selected(DIVIDEND_COLUMNS)} FROM dividends
+  `SELECT {} FROM dividends
    WHERE symbol IN (SELECT value FROM json_each(?)) ORDER BY symbol, ex_date`,
   DIVIDEND_COLUMNS,
   (symbols: readonly string[]) => [symbols],

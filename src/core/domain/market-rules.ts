@@ -153,10 +153,6 @@ export function rulesOf({ name: _name, ...rules }: MarketTerms) {
   return rules;
 }
 
-export function hasCosts({ costs }: MarketRules): boolean {
-  return Object.values(costs).some((cost) => cost > 0);
-}
-
 export function findBoard({ boards }: Pick<MarketTerms, 'boards'>, symbol: string): Board {
   const matches = ({ symbols }: Board) => {
     const [start = '', end] = symbols.split('*');
@@ -187,11 +183,6 @@ function lotsAround(board: Board, { side, amount, held }: LotOrder): number[] {
   return [sold, sold + (held % step), sold + step];
 }
 
-/** Whether so many shares are whole lots. */
-export function isWholeLots(board: Board, order: LotOrder): boolean {
-  return lotsWithin(board, order) === order.amount;
-}
-
 /** The most that is whole lots and no more than an order; 0 where even the least is more. */
 export function lotsWithin(board: Board, order: LotOrder): number {
   return Math.max(...lotsAround(board, order).filter((shares) => shares <= order.amount));
@@ -200,10 +191,9 @@ export function lotsWithin(board: Board, order: LotOrder): number {
 /** Which amounts an order may have, and the nearest ones: `100 or 200`. */
 export function allowedLotsText(board: Board, { side, amount: ordered, held }: LotOrder): string {
   const most = side === 'buy' ? Infinity : held;
-  const amount = Math.min(ordered, most);
-  const lots = lotsAround(board, { side, amount, held }).filter((shares) => shares <= most);
-  const below = lots.findLast((shares) => shares <= amount);
-  const nearest = [below, lots.find((shares) => shares > amount)].filter(Boolean).join(' or ');
+  const order = { side, amount: Math.min(ordered, most), held };
+  const above = lotsAround(board, order).find((shares) => shares > order.amount && shares <= most);
+  const nearest = [lotsWithin(board, order), above].filter(Boolean).join(' or ');
   if (side === 'buy') return `a purchase is of ${lotsText(board)}; ${nearest} can be bought`;
   const odd = held % board.step;
   const rest = odd === 0 ? '' : `, with or without the odd ${odd}`;

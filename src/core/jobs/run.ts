@@ -287,17 +287,16 @@ function answerWarnings({
  */
 export function addModelDayWarnings(database: Database, jobId: string): void {
   const models = modelsOfJob(database, jobId);
-  addWarnings(database, jobId, [
-    ...faultyAnswers(database, jobId).flatMap(answerWarnings),
-    ...heldWarnings(database, jobId, models),
-  ]);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
-  if (total === 0) return;
-  const named = list(
-    first.map(({ model, date }) => `${model} ${date}`),
-    { total },
+  const days = first.map(({ model, date }) => `${model} ${date}`);
+  const stale = `${count(total, 'stale model-day')}, whose start, prices, splits, dividends or exchanges have changed since`;
+  addWarnings(
+    database,
+    jobId,
+    compact<string | Warning>([
+      ...faultyAnswers(database, jobId).flatMap(answerWarnings),
+      ...heldWarnings(database, jobId, models),
+      total > 0 && `${stale}: ${list(days, { total })}; ${remedy}`,
+    ]),
   );
-  addWarnings(database, jobId, [
-    `${count(total, 'stale model-day')}, whose start, prices, splits, dividends or exchanges have changed since: ${named}; ${remedy}`,
-  ]);
 }

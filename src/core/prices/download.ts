@@ -273,17 +273,17 @@ export interface PriceContext {
   wait?: PatienceOptions['wait'];
 }
 
-/** Whether prices of a symbol are to be asked for on a date, or count where it has a bar. */
-export type Trades = (symbol: string, date: CalendarDate, hasBar: boolean) => boolean;
-
 export interface PriceRequest {
   /** In order; none in the future. */
   dates: readonly CalendarDate[];
   universe: readonly string[];
   /** Of a universe as of a date: on each, only its members decide whether it is available. */
   members?: readonly Member[] | undefined;
-  /** As far as exchanges tell; without it all do. */
-  trades?: Trades | undefined;
+  /**
+   * Whether prices of a symbol are to be asked for on a date, or count where it has a bar, as far as
+   * exchanges tell; without it all are.
+   */
+  trades?: ((symbol: string, date: CalendarDate, hasBar: boolean) => boolean) | undefined;
   /** The models whose holdings are supplied with prices too, where possible. */
   models: readonly string[];
   signal: AbortSignal;

@@ -14,7 +14,7 @@ import {
   symbolsWithClosedSource,
 } from '#database/prices.ts';
 import { type DayNeed, downloadOrder } from './download-order.ts';
-import type { PriceContext, PriceRequest, SymbolNeed, Trades } from './download.ts';
+import type { PriceContext, PriceRequest, SymbolNeed } from './download.ts';
 import { usesSyntheticPrices } from './providers.ts';
 
 /**
@@ -33,7 +33,11 @@ export interface DatePrices {
   partial: string[];
 }
 
-type Members = PriceRequest['members'];
+/** What decides whether a date is available: without required symbols any known price does. */
+interface Requirement {
+  isRequired: (symbol: string, date: CalendarDate) => boolean;
+  members?: PriceRequest['members'];
+}
 
 /**
  * Classifies each date: available when every required symbol of the universe has a bar or is
@@ -49,16 +53,11 @@ export function examineDates(
   {
     universe: all,
     stored,
-    required,
+    isRequired,
     members,
     trades = () => true,
-  }: {
-    universe: readonly string[];
-    stored: ReturnType<typeof storedPrices>;
-    required: ReadonlySet<string>;
-    members?: Members;
-    trades?: Trades | undefined;
-  },
+  }: Pick<PriceRequest, 'universe' | 'trades'> &
+    Requirement & { stored: ReturnType<typeof storedPrices> },
 ): DatePrices[] {
   const barsByDate = Map.groupBy(stored.bars, ({ date }) => date);
   const spansBySymbol = Map.groupBy(stored.coverage, ({ symbol }) => symbol);
@@ -77,7 +76,7 @@ export function examineDates(
     const missing = unpriced.filter((symbol) => !isCovered(symbol));
     const partial = universe.filter((symbol) => bars.get(symbol) && !isCovered(symbol));
     const isKnown =
-      missing.length < universe.length && !missing.some((symbol) => required.has(symbol));
+      missing.length < universe.length && !missing.some((symbol) => isRequired(symbol, date));
     const hasBar = unpriced.length < universe.length;
     return {
       date,
@@ -120,14 +119,11 @@ const BARS_AT_A_TIME = 2_000;
 
 type Needed = Pick<PriceRequest, 'dates' | 'universe' | 'trades'>;
 
-/**
- * Which dates the stored prices allow. Without `required` symbols any known price is
- * enough.
- */
+/** Which dates the stored prices allow. */
 export function examine(
   { database, settings }: PriceContext,
   { dates, universe, trades }: Needed,
-  { required = new Set(), members }: { required?: ReadonlySet<string>; members?: Members } = {},
+  requirement: Requirement = { isRequired: () => false },
 ): DatePrices[] {
   const examined: DatePrices[] = [];
   // By the calendar, of whose seven days five may have bars: those between dates far apart are not
@@ -143,7 +139,7 @@ export function examine(
       endDate,
       synthetic: usesSyntheticPrices(settings),
     });
-    examined.push(...examineDates(some, { universe, stored, required, members, trades }));
+    examined.push(...examineDates(some, { universe, stored, trades, ...requirement }));
   }
   return examined;
 }
@@ -268,7 +264,7 @@ function historyStates(
 ) {
   const dates = weekdays(from, addDays(first, -1));
   const days = new Map(
-    examine(context, { dates, universe: symbols, trades }, { required: new Set(symbols) }).map(
+    examine(context, { dates, universe: symbols, trades }, { isRequired: () => true }).map(
       (day) => [day.date, day],
     ),
   );

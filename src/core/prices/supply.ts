@@ -199,20 +199,17 @@ const SETTLED_SPLIT_DAYS = 7;
  */
 function examineSupplied(
   context: PriceContext,
-  { dates, universe, members, trades }: PriceRequest,
+  request: PriceRequest,
   { reports, unsupplied }: Pick<DownloadResult, 'reports' | 'unsupplied'>,
 ): DatePrices[] {
-  const any = examine(context, { dates, universe, trades }, { members });
-  if (noDownloadReason(context.settings) !== null) return any;
-  const adjusted = symbolsWithAdjustedPrices(context.database, universe);
-  const unreadable = new Set(
-    reports.flatMap((report) => (report.unit === 'symbol' ? [...report.unreadable.keys()] : [])),
-  );
-  const required = new Set(
-    universe.filter((symbol) => !adjusted.has(symbol) && !unreadable.has(symbol)),
-  );
-  const whole = examine(context, { dates, universe, trades }, { required, members });
-  return dates.flatMap((date, index) => (unsupplied.has(date) ? any[index] : whole[index]) ?? []);
+  const { universe, members } = request;
+  const free = symbolsWithAdjustedPrices(context.database, universe);
+  for (const { unit, unreadable } of reports)
+    if (unit === 'symbol') for (const symbol of unreadable.keys()) free.add(symbol);
+  const isDownloaded = noDownloadReason(context.settings) === null;
+  const isRequired = (symbol: string, date: CalendarDate) =>
+    isDownloaded && !unsupplied.has(date) && !free.has(symbol);
+  return examine(context, request, { isRequired, members });
 }
 
 function logReport(

@@ -10,12 +10,13 @@ import {
   isHeldOver,
   largeDividend,
   possibleEnds,
+  suspectedKinds,
   type Suspicion,
   unexplainedJumps,
 } from '#database/suspicion-queries.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import { list } from '#text/sentences.ts';
-import { approximateCashPerShare } from '#trading/morning.ts';
+import { approximateCashPerShare } from '#trading/share-events.ts';
 
 /** What the prices may not know: splits, what a dividend was, the end of a symbol. */
 
@@ -81,9 +82,13 @@ interface Day {
  * settled by whatever explains it in the prices of now, which are read once, for all calls. The
  * date of an end is that of the first of them.
  */
-export function createSuspicionSearch(reader: Reader, span: DateSpan) {
+export function createSuspicionSearch(
+  reader: Reader,
+  span: DateSpan,
+  some: readonly Suspicion['kind'][] = suspectedKinds,
+) {
   const symbols = heldSymbols(reader).map(({ symbol }) => symbol);
-  const all = Object.values(kinds).flatMap(({ find }) => [...find(reader, symbols, span)]);
+  const all = some.flatMap((kind) => [...kinds[kind].find(reader, symbols, span)]);
   return (days: readonly Day[]) =>
     all.flatMap((one) => {
       const isEnd = one.kind === 'end';
@@ -143,12 +148,11 @@ export function heldWarnings(
   const dates = datesOfJob(database, jobId);
   const [first = '', to = first] = [dates[0], dates.at(-1)];
   const { since: from } = priorHoldings(database, models, first);
-  const search = createSuspicionSearch(database, { from, to });
+  const search = createSuspicionSearch(database, { from, to }, ['dividend', 'end']);
   const startDate = addDays(first, -MAX_END_DAYS);
   const found = new Map<string, Suspicion>();
   for (const model of models)
     for (const one of search([...activeSessions(database, { model, startDate })]))
-      if (one.kind !== 'split' && one.days.some((day) => day.jobId === jobId))
-        found.set(nameSuspicion(one), one);
+      if (one.days.some((day) => day.jobId === jobId)) found.set(nameSuspicion(one), one);
   return suspicionWarnings([...found.values()]);
 }

@@ -9,20 +9,7 @@ import { amountWords, compact, count, limitsText, list } from '#text/sentences.t
 import type { AgentConfiguration } from './configuration-schema.ts';
 import { universeKey } from './members.ts';
 
-/** The terms that two models must share to be compared. */
-export const comparedTerms = [
-  'costs',
-  'universe',
-  'initial_cash',
-  'dividends',
-  'open',
-  'limits',
-  'market',
-] as const;
 /** The terms of a job, which a study keeps from job to job. Retries, delays and cost limits are none. */
-export const termKinds = [...comparedTerms, 'max_steps'] as const;
-export type TermKind = (typeof termKinds)[number];
-
 export const termNouns = {
   costs: 'trading costs',
   universe: 'universe',
@@ -32,7 +19,11 @@ export const termNouns = {
   limits: 'limits on orders',
   market: 'market',
   max_steps: 'steps',
-} satisfies Record<TermKind, string>;
+};
+export type TermKind = keyof typeof termNouns;
+export const termKinds = Object.keys(termNouns) as TermKind[];
+/** The terms that two models must share to be compared. */
+export const comparedTerms = termKinds.filter((kind) => kind !== 'max_steps');
 
 /** A text that is equal where the term is, and its wording. */
 type Term = readonly [key: string, words: string];

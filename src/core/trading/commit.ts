@@ -63,13 +63,14 @@ export function gatherEvidence(atCommit: PricesAt, session: EvidenceInputs): Evi
   const symbols = new Set([...heldSince.keys(), ...actions.map(({ symbol }) => symbol)]);
   const prices = [...symbols].map((symbol) => {
     const since = heldSince.get(symbol) ?? null;
+    const open = market.knownMark(symbol);
     const close = closingMark(atCommit, date, symbol);
     if (close === null && portfolio.holdings.has(symbol)) failWithoutPrice(symbol, date);
     return {
       symbol,
       heldSince: since === date ? null : since, // what arrives this morning was not held before
-      open: market.knownMark(symbol),
-      close,
+      ...{ open: open?.price ?? null, openDate: open?.date ?? null },
+      ...{ close: close?.price ?? null, closeDate: close?.date ?? null },
     };
   });
   return { prices, ...session.known };

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CalendarDate } from '#time/calendar.ts';
 import type { Mark } from '#database/evidence.ts';
 import {
   barOn,
-  closingBar,
-  lastBarBefore,
   lastBars,
   type MarketBar,
   quotesOn,
@@ -14,6 +11,7 @@ import {
 import type { PricesAt } from '#database/price-writes.ts';
 import type { Bar } from '#database/prices.ts';
 import { ServiceError } from '#domain/service-error.ts';
+import { addDays, type CalendarDate } from '#time/calendar.ts';
 import {
   asMoney,
   dividedHalfUp,
@@ -26,6 +24,7 @@ import {
   toPrice,
   UNITS_PER_DOLLAR,
 } from '#money/money.ts';
+import { type ShareRatio, splitFactors } from './share-events.ts';
 
 /**
  * A symbol on the morning of the session date, in exact money; prices are adjusted for splits up to
@@ -71,10 +70,9 @@ export function openMarket(
 ): Market {
   const quotes = loadQuotes(prices, date, symbols);
   const quote = (symbol: string): Quote => {
-    if (!quotes.has(symbol))
-      for (const [name, found] of loadQuotes(prices, date, [symbol])) quotes.set(name, found);
-    const found = quotes.get(symbol);
+    const found = quotes.get(symbol) ?? loadQuotes(prices, date, [symbol]).get(symbol);
     assert(found, 'every symbol that is asked for has a quote');
+    quotes.set(symbol, found);
     return found;
   };
   const adjusted = (bars: MarketBar[]): Bar[] => {
@@ -130,7 +128,7 @@ function barMark(
 ): Mark {
   const [after = '', upTo = ''] = [date, of].sort();
   const [newShares, oldShares] = splitFactors(splitsBetween(prices, [symbol], { after, upTo }));
-  const factors = date < of ? ([newShares, oldShares] as const) : ([oldShares, newShares] as const);
+  const factors: ShareRatio = date < of ? [newShares, oldShares] : [oldShares, newShares];
   return { price: convertedPrice(close ?? open, factors), date };
 }
 
@@ -146,7 +144,6 @@ export function failWithoutPrice(symbol: string, date: CalendarDate): never {
 
 /** A market in which symbols without a known price have one of these, as of the day before. */
 export function withMarks(market: Market, marks: ReadonlyMap<string, Mark>): Market {
-  if (marks.size === 0) return market;
   return {
     ...market,
     knownMark: (symbol) => market.knownMark(symbol) ?? marks.get(symbol) ?? null,
@@ -182,7 +179,7 @@ export function closingMark(prices: PricesAt, date: CalendarDate, symbol: string
 
 /** Closing mark for reports, without a bound. */
 export function closingPrice(prices: PricesAt, date: CalendarDate, symbol: string): Mark | null {
-  const bar = closingBar(prices, date, symbol);
+  const bar = barOn(prices, addDays(date, 1), { symbol, date }); // whole, as the next day knows it
   if (bar) return { price: toPrice(bar.close ?? bar.open), date };
   const [quote] = loadQuotes(prices, date, [symbol]).values();
   return earlierPrice(prices, date, { symbol, quote });
@@ -196,7 +193,7 @@ function earlierPrice(
 ): Mark | null {
   if (quote?.previousDate && quote.previousClose !== null)
     return { price: quote.previousClose, date: quote.previousDate };
-  const bar = lastBarBefore(prices, date, symbol);
+  const bar = lastBars(prices, date, { symbol, count: 2 }).find((own) => own.date < date);
   return bar ? barMark(prices, bar, date) : null;
 }
 
@@ -225,11 +222,10 @@ function loadQuotes(
       const own = splits.filter((split) => split.symbol === symbol);
       const factors = splitFactors(own, previousDate ?? date);
       const close = previousClose === null ? null : convertedPrice(previousClose, factors);
-      const isCounted = close !== null && Number.isSafeInteger(close);
       const quote: Quote = {
         open: open === null ? null : toPrice(open),
         previousDate,
-        previousClose: isCounted ? close : null,
+        previousClose: Number.isSafeInteger(close) ? close : null,
         ...(isAdjusted && { isAdjusted }),
       };
       return [symbol, quote];
@@ -237,27 +233,11 @@ function loadQuotes(
   );
 }
 
-type SplitFactors = readonly [newShares: bigint, oldShares: bigint];
-
-/** New shares, and the old ones for which they came, over the splits after a date. */
-export function splitFactors(
-  splits: readonly Omit<Split, 'symbol'>[],
-  after: CalendarDate = '',
-): SplitFactors {
-  let [newShares, oldShares] = [1n, 1n];
-  for (const { date, numerator, denominator } of splits) {
-    if (date <= after) continue;
-    newShares *= BigInt(numerator);
-    oldShares *= BigInt(denominator);
-  }
-  return [newShares, oldShares];
-}
-
 /**
  * A stored price per old share in that per new one: exactly from its decimal digits, and rounded
  * once, a half up. Without a bound.
  */
-function convertedPrice(dollars: number, [newShares, oldShares]: SplitFactors): Money {
+function convertedPrice(dollars: number, [newShares, oldShares]: ShareRatio): Money {
   if (newShares === oldShares) return asMoney(priceUnits(dollars));
   const { over, under } = parseFraction(String(dollars)) ?? assert.fail('a price is a number');
   const units = dividedHalfUp(over * oldShares * BigInt(UNITS_PER_DOLLAR), under * newShares);
@@ -269,14 +249,13 @@ function adjustForSplits(bar: MarketBar, splits: readonly Split[]): Bar {
   const factors = splitFactors(splits, date);
   const [newShares, oldShares] = factors;
   const adjusted = (dollars: number) => toDollars(convertedPrice(dollars, factors));
-  const orNull = (dollars: number | null) => (dollars === null ? null : adjusted(dollars));
   return {
     symbol,
     date,
     open: adjusted(open),
-    high: orNull(high),
-    low: orNull(low),
-    close: orNull(close),
-    volume: volume === null ? null : (volume * Number(newShares)) / Number(oldShares),
+    high: high && adjusted(high),
+    low: low && adjusted(low),
+    close: close && adjusted(close),
+    volume: volume && (volume * Number(newShares)) / Number(oldShares),
   };
 }

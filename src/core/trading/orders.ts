@@ -5,7 +5,6 @@ import {
   allowedLotsText,
   type Board,
   findBoard,
-  isWholeLots,
   lotsWithin,
   marketRules,
   wholeLots,
@@ -16,12 +15,11 @@ import { limitReason } from './price-limit.ts';
 import {
   type Action,
   affordableShares,
-  buy,
   commissionOn,
   fillPrice,
   type Portfolio,
   heldQuantity,
-  sell,
+  trade,
 } from './portfolio.ts';
 import type { ToolResult } from './tool-results.ts';
 import type { OrderTerms, PlacedOrder, Reply, TradingDay } from './trading-day.ts';
@@ -65,7 +63,7 @@ export function takeOrder(
   const order = { side, symbol, amount, held, board, price, decidingPrice: decided, costs };
   const violation = findObstacle(day, order) ?? findLimitViolation(day, before, order);
   if (violation !== null) return { refusal: violation };
-  const { portfolio: after, refusal } = (side === 'buy' ? buy : sell)(before, order);
+  const { portfolio: after, refusal } = trade(before, order);
   if (refusal !== undefined) return { refusal };
   const cut = amount < ordered && { cut: `${ordered} were ordered; ${amount} are whole lots` };
   const said = { symbol, amount, ...cut };
@@ -102,7 +100,7 @@ function findObstacle(day: TradingDay, order: WantedOrder): string | null {
   const limit = limitReason(day.market, day.rules, order);
   if (limit !== null) return `Cannot ${side} ${symbol}: ${limit}.`;
   const refused = (words: string) => `Cannot ${side} ${amount} ${symbol}: ${words}`;
-  if (!isWholeLots(board, order)) return refused(`${allowedLotsText(board, order)}.`);
+  if (lotsWithin(board, order) !== amount) return refused(`${allowedLotsText(board, order)}.`);
   if (side === 'buy') return null;
   const leaving = day.placed
     .filter((other) => other.side === 'sell' && other.symbol === symbol)
@@ -115,11 +113,9 @@ function findObstacle(day: TradingDay, order: WantedOrder): string | null {
   const bought = day.rules.sell_same_day ? 0 : day.bought(symbol);
   if (bought === 0 || amount > held || amount <= held - bought - leaving) return null;
   const most = lotsWithin(board, { ...order, amount: held - bought - leaving });
-  const isReceived = day.exchanged.some(({ received }) =>
-    received.some((own) => own.symbol === symbol),
-  );
+  const came = day.arrived.has(symbol) ? 'or received ' : '';
   return refused(
-    `${bought} of the ${held} held were bought ${isReceived ? 'or received ' : ''}today, and cannot be sold before the next session; ` +
+    `${bought} of the ${held} held were bought ${came}today, and cannot be sold before the next session; ` +
       `${most === 0 ? 'none' : `at most ${most}`} can be sold.`,
   );
 }
@@ -247,7 +243,7 @@ export function fillOrders<Waiting extends PlacedOrder>(
       const paid = Math.min(amount, affordableShares(portfolio.cash, price, costs));
       const shares = side === 'sell' ? amount : wholeLots(findBoard(rules, symbol), paid);
       const fill = { symbol, amount: shares, price };
-      const { portfolio: after } = (side === 'buy' ? buy : sell)(portfolio, { ...fill, costs });
+      const { portfolio: after } = trade(portfolio, { side, ...fill, costs });
       portfolio = after ?? portfolio;
       action = after ? { actionType: side, ...fill, cash: after.cash } : null;
     }

@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { type Board, type TradingCosts, wholeLots } from '#domain/market-rules.ts';
+import type { Side } from '#database/decisions.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
-import type { Split } from '#database/market-queries.ts';
-import {
-  dividedHalfUp,
-  formatDollars,
-  fromDollars,
-  type Money,
-  money,
-  TooLarge,
-} from '#money/money.ts';
+import { formatDollars, fromDollars, type Money, money } from '#money/money.ts';
 
 /** Cash and whole shares. Never negative; holdings of zero are not listed. Immutable. */
 export interface Portfolio {
@@ -40,6 +33,7 @@ export interface Action {
 
 /** An order for whole shares at a fill price that the service, never the model, supplies. */
 interface PricedOrder {
+  side: Side;
   symbol: string;
   amount: number;
   price: Money;
@@ -51,16 +45,27 @@ interface PricedOrder {
 /** The result of an order: the portfolio after it, or why it was refused (then nothing changed). */
 type Execution = { portfolio: Portfolio; refusal?: never } | { refusal: string; portfolio?: never };
 
-export function buy(portfolio: Portfolio, order: PricedOrder): Execution {
-  const { symbol, amount, price, costs } = order;
-  if (!isAmount(amount)) return refuseAmount(amount);
+export function trade(portfolio: Portfolio, order: PricedOrder): Execution {
+  const { side, symbol, amount, price, costs } = order;
+  const refused = (words: string) => ({ refusal: `Cannot ${side} ${words}` });
+  if (!isAmount(amount))
+    return {
+      refusal: `Cannot trade ${amount} shares: the amount must be a whole number of at least 1`,
+    };
+  const { cash } = portfolio;
+  const held = heldQuantity(portfolio, symbol);
+  if (side === 'sell' && amount > held)
+    return refused(`${amount} ${symbol}: ${held === 0 ? 'none is' : `${held} are`} held`);
   // Compared by division, so that no order, however large, exceeds exact integers.
-  if (amount > Math.floor(portfolio.cash / price))
-    return { refusal: unaffordableReason(portfolio.cash, order, null) };
-  const commission = commissionOn(money(amount * price), 'buy', costs);
-  const cash = portfolio.cash - amount * price - commission;
-  if (cash < 0) return { refusal: unaffordableReason(portfolio.cash, order, commission) };
-  return { portfolio: changeHolding(portfolio, symbol, amount, cash - portfolio.cash) };
+  if (side === 'buy' && amount > Math.floor(cash / price))
+    return refused(unaffordableReason(cash, order, null));
+  const commission = commissionOn(money(amount * price), side, costs);
+  const added = side === 'buy' ? amount : -amount;
+  const paid = -added * price - commission;
+  if (cash + paid >= 0) return { portfolio: changeHolding(portfolio, symbol, added, paid) };
+  if (side === 'buy') return refused(unaffordableReason(cash, order, commission));
+  const problem = `cash and proceeds do not pay the commission of ${formatDollars(commission)}`;
+  return refused(`${amount} ${symbol} at ${formatDollars(price)}: ${problem}`);
 }
 
 /**
@@ -73,7 +78,7 @@ function unaffordableReason(cash: Money, order: PricedOrder, commission: Money |
   const shares = `${amount} ${symbol} at ${formatDollars(price)}`;
   const withCommission =
     commission === null ? shares : `${shares} and a commission of ${formatDollars(commission)}`;
-  return `Cannot buy ${withCommission}: cash is ${formatDollars(cash)}, enough for ${board ? wholeLots(board, paid) : paid}`;
+  return `${withCommission}: cash is ${formatDollars(cash)}, enough for ${board ? wholeLots(board, paid) : paid}`;
 }
 
 export function affordableShares(cash: Money, price: Money, costs: TradingCosts): number {
@@ -88,28 +93,6 @@ export function affordableShares(cash: Money, price: Money, costs: TradingCosts)
   return least;
 }
 
-export function sell(
-  portfolio: Portfolio,
-  { symbol, amount, price, costs }: PricedOrder,
-): Execution {
-  if (!isAmount(amount)) return refuseAmount(amount);
-  const quantity = heldQuantity(portfolio, symbol);
-  if (amount > quantity)
-    return {
-      refusal: `Cannot sell ${amount} ${symbol}: ${quantity === 0 ? 'none is' : `${quantity} are`} held`,
-    };
-  const proceeds = money(amount * price);
-  const commission = commissionOn(proceeds, 'sell', costs);
-  const cash = portfolio.cash + proceeds - commission;
-  if (cash < 0) {
-    const order = `${amount} ${symbol} at ${formatDollars(price)}`;
-    return {
-      refusal: `Cannot sell ${order}: cash and proceeds do not pay the commission of ${formatDollars(commission)}`,
-    };
-  }
-  return { portfolio: changeHolding(portfolio, symbol, -amount, cash - portfolio.cash) };
-}
-
 /** A portfolio with more shares of a symbol, or fewer, and more cash, or less. */
 export function changeHolding(
   portfolio: Portfolio,
@@ -122,36 +105,6 @@ export function changeHolding(
   if (quantity === 0) holdings.delete(symbol);
   else holdings.set(symbol, quantity);
   return { cash: money(portfolio.cash + paid), holdings };
-}
-
-/**
- * Turns shares into whole new ones and a fraction, which is paid in cash at `price` (per new share),
- * a half rounded up to 1/10000 dollar; without a price nothing is paid for it. `deed` is what is
- * done, in words.
- */
-export function convertShares(
-  shares: number,
-  [newShares, oldShares]: readonly [bigint, bigint],
-  { price, deed }: { price: Money | null; deed: string },
-): { whole: number; paid: number; hasRest: boolean } {
-  const parts = BigInt(shares) * newShares;
-  const [whole, rest] = [Number(parts / oldShares), parts % oldShares];
-  if (!Number.isSafeInteger(whole)) throw new TooLarge(`Cannot ${deed}: too many shares`);
-  const paid = Number(dividedHalfUp(rest * BigInt(price ?? 0), oldShares));
-  return { whole, paid, hasRest: rest > 0n };
-}
-
-/** Multiplies a holding by a split. `added` is the change in shares, negative in a reverse split. */
-export function applySplit(
-  portfolio: Portfolio,
-  { symbol, numerator, denominator, price }: Omit<Split, 'date'> & { price: Money },
-): { portfolio: Portfolio; added: number } {
-  const before = heldQuantity(portfolio, symbol);
-  const deed = `split ${before} ${symbol} by ${numerator}:${denominator}`;
-  const ratio = [BigInt(numerator), BigInt(denominator)] as const;
-  const { whole, paid } = convertShares(before, ratio, { price, deed });
-  const added = whole - before;
-  return { portfolio: changeHolding(portfolio, symbol, added, paid), added };
 }
 
 /**
@@ -192,12 +145,6 @@ function isAmount(amount: number): boolean {
   return Number.isSafeInteger(amount) && amount >= 1;
 }
 
-function refuseAmount(amount: number): Execution {
-  return {
-    refusal: `Cannot trade ${amount} shares: the amount must be a whole number of at least 1`,
-  };
-}
-
 /** Basis points have at most four decimals. */
 const PARTS_PER_BASIS_POINT = 10_000n;
 const BASIS_POINTS = 10_000n;
@@ -208,7 +155,7 @@ const BASIS_POINTS = 10_000n;
  */
 export function fillPrice(
   open: Money,
-  side: 'buy' | 'sell',
+  side: Side,
   { slippage_bps: basisPoints }: TradingCosts,
 ): Money {
   const slippage = shareRoundedUp(open, basisPoints);
@@ -219,7 +166,7 @@ export function fillPrice(
  * The commission on an order and the tax on a sale, each part rounded up to 1/10000. `traded` is
  * shares times fill price.
  */
-export function commissionOn(traded: Money, side: 'buy' | 'sell', costs: TradingCosts): Money {
+export function commissionOn(traded: Money, side: Side, costs: TradingCosts): Money {
   const commission =
     fromDollars(costs.commission_per_trade) + shareRoundedUp(traded, costs.commission_bps);
   const tax = side === 'sell' ? shareRoundedUp(traded, costs.sell_tax_bps) : 0;

@@ -5,9 +5,9 @@ import { formerNames } from '#database/exchanges.ts';
 import { quotesOn, splitsBetween } from '#database/market-queries.ts';
 import type { PricesAt } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { priceUnits } from '#money/money.ts';
+import { dividedHalfUp, priceUnits } from '#money/money.ts';
 import type { Market } from './market.ts';
-import { approximateCashPerShare } from './morning.ts';
+import { approximateCashPerShare, splitFactors } from './share-events.ts';
 
 /** Within which prices a share may trade on a date, where its market has a limit. */
 
@@ -21,7 +21,7 @@ const [UNITS_PER_CENT, MILLIONTHS_PER_UNIT, MILLION] = [100n, 100n, 1_000_000n];
  * exchange has the close of the old one.
  */
 function referenceCents(prices: PricesAt, date: CalendarDate, symbol: string): bigint | null {
-  const names = [symbol, ...formerNames(prices.reader, symbol, date, prices.write)];
+  const names = [symbol, ...formerNames(prices, symbol, date)];
   const last = names
     .flatMap((name) => quotesOn(prices, date, [name]))
     .find(({ previousClose }) => previousClose !== null);
@@ -30,18 +30,10 @@ function referenceCents(prices: PricesAt, date: CalendarDate, symbol: string): b
   let left = BigInt(priceUnits(last.previousClose)) * MILLIONTHS_PER_UNIT;
   for (const dividend of dividendsBetween(prices, [last.symbol], since))
     left -= BigInt(approximateCashPerShare(dividend));
-  let under = UNITS_PER_CENT * MILLIONTHS_PER_UNIT;
-  for (const { numerator, denominator } of splitsBetween(prices, [last.symbol], since)) {
-    left *= BigInt(denominator);
-    under *= BigInt(numerator);
-  }
-  const cents = roundedHalfUp(left, under);
+  const [newShares, oldShares] = splitFactors(splitsBetween(prices, [last.symbol], since));
+  const perNew = UNITS_PER_CENT * MILLIONTHS_PER_UNIT * newShares;
+  const cents = dividedHalfUp(left * oldShares, perNew);
   return cents > 0n ? cents : null;
-}
-
-/** Divides by a number above 0; a half is rounded up. */
-function roundedHalfUp(dividend: bigint, divisor: bigint): bigint {
-  return (2n * dividend + divisor) / (2n * divisor);
 }
 
 /** Why an order cannot fill at the open of a date: no one takes the other side; null where it can. */
@@ -56,7 +48,7 @@ export function limitReason(
   const reference = referenceCents(market.prices, market.date, symbol);
   if (reference === null) return null;
   const part = BigInt(Math.round((side === 'buy' ? limit : -limit) * Number(MILLION)));
-  const bound = roundedHalfUp(reference * (MILLION + part), MILLION) * UNITS_PER_CENT;
+  const bound = dividedHalfUp(reference * (MILLION + part), MILLION) * UNITS_PER_CENT;
   if (side === 'buy') return open >= bound ? 'it opened at its upper limit, no one sells' : null;
   return open <= bound ? 'it opened at its lower limit, no one buys' : null;
 }

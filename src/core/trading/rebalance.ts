@@ -119,10 +119,7 @@ function findTargets(
   {
     sell_rest: sellsRest = false,
     refuse,
-  }: {
-    sell_rest?: boolean | undefined;
-    refuse: (error: string, symbol: string) => void;
-  },
+  }: ToolArguments<'rebalance'> & Pick<ReturnType<typeof createOrderRunner>, 'refuse'>,
 ): Target[] {
   const { expected: portfolio } = day;
   const value = exactPortfolioValue(portfolio, day.market);

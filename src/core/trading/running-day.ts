@@ -87,6 +87,7 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
   const play: RunningDay = {
     wording: WORDING,
     ...terms,
+    ...morning,
     market: terms.isOpenHidden ? withMarks(knownMarket(terms), morning.stated) : knownMarket(terms),
     fillMarket: market,
     documents: documents && openDocuments(documents, { market, universe, held, offered, rules }),
@@ -95,7 +96,6 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     actions,
     decisions,
     placed,
-    portfolio: morning.portfolio,
     expected: morning.portfolio,
     refused: 0,
     bought(symbol) {
@@ -107,8 +107,6 @@ export function startTradingDay(terms: DayTerms, start: DayStart): RunningDay {
     },
     unfilled: start.startUnfilled,
     left: before.filter((symbol) => !universe.has(symbol)),
-    received: morning.received,
-    exchanged: morning.exchanged,
     get note() {
       return hasNotes ? play.currentNote : undefined;
     },

@@ -1,6 +1,6 @@
 import { addWarnings } from '#database/job-queries.ts';
-import type { ExchangedShares } from '#wire/morning-events.ts';
 import { setImmediate as nextRound } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { WORDING } from '#agent/prompt.ts';
 import { timestamp } from '#time/calendar.ts';
 import { closingMarks } from '#database/evidence.ts';
@@ -214,14 +214,8 @@ async function takePrompt(state: SessionState, prompt: Prompt): Promise<void> {
     await appendLog(state, prompt);
     return state.prompted.resolve();
   }
-  const logged = messagesBeforeAnswer(state.log);
-  const isSame =
-    logged.length === prompt.length &&
-    prompt.every(
-      ({ role, content }, index) =>
-        logged[index]?.role === role && logged[index].content === content,
-    );
-  if (!isSame) throw new LogMismatch('the prompt has changed');
+  const logged = messagesBeforeAnswer(state.log).map(({ role, content }) => ({ role, content }));
+  if (!isDeepStrictEqual(logged, prompt)) throw new LogMismatch('the prompt has changed');
   state.prompted.resolve();
 }
 
@@ -351,15 +345,5 @@ function writeEnd(state: SessionState, outcome: Outcome): void {
       completedAt,
     },
   );
-  addWarnings(database, modelDay.jobId, day.exchanged.flatMap(lostFractions));
-}
-
-/** Once for all models, which hold them together. */
-function lostFractions({ symbol, date, received }: ExchangedShares): string[] {
-  const lost = received.filter(({ isFractionLost }) => isFractionLost);
-  return lost.map(
-    ({ symbol: into }) =>
-      `Fractions of ${into} that the exchange of ${symbol} on ${date} brought had no price, and are lost: ` +
-      `import the prices of ${into} from before it, and run its model-days again`,
-  );
+  addWarnings(database, modelDay.jobId, day.lost); // once for all models, which hold them together
 }

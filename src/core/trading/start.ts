@@ -1,8 +1,7 @@
 import { type CalendarDate, type Clock, timestamp } from '#time/calendar.ts';
 import { type ClosingState, latestActiveDayBefore } from '#database/active-days.ts';
 import type { Database } from '#database/database.ts';
-import { dividendsBetween } from '#database/splits-and-dividends.ts';
-import { arrivalDates, exchangesBetween } from '#database/exchanges.ts';
+import { eventsBetween } from '#database/exchanges.ts';
 import type { KnownEvents } from '#database/evidence.ts';
 import {
   insertSession,
@@ -11,11 +10,11 @@ import {
   type ModelDay,
   archiveSession,
 } from '#database/sessions.ts';
-import { splitsBetween } from '#database/market-queries.ts';
 import type { Money } from '#money/money.ts';
 import type { Market } from './market.ts';
-import { cashPerShare, type MorningLedger, applyCorporateActions } from './morning.ts';
+import { type MorningLedger, applyCorporateActions } from './morning.ts';
 import type { Portfolio } from './portfolio.ts';
+import { cashPerShare } from './share-events.ts';
 import type { StoredMessage } from '#database/replay-queries.ts';
 import { LogMismatch } from './reasoning-log.ts';
 
@@ -76,8 +75,8 @@ export function beginSession(
 }
 
 /**
- * What a day starts with: applies the splits since the day that it starts from, and pays the
- * dividends where its job does.
+ * What a day starts with: applies the splits and exchanges since the day that it starts from, and
+ * pays the dividends where its job does.
  */
 export function computeDayStart(
   past: ClosingState | null,
@@ -86,22 +85,11 @@ export function computeDayStart(
   const startDate = past?.date ?? null;
   const held = past?.holdings.map(({ symbol, quantity }) => [symbol, quantity] as const);
   const startPortfolio = { cash: past?.cash ?? initialCash, holdings: new Map(held) };
-  const since = { after: startDate ?? market.date, upTo: market.date };
+  const since = { after: startDate ?? market.date, upTo: market.date, paysDividends };
   const initial = [...startPortfolio.holdings.keys()];
-  const exchanges = exchangesBetween(market.prices, initial, since);
-  const heldSince = arrivalDates(initial, since.after, exchanges);
-  const symbols = [...heldSince.keys()];
-  // What arrives gets those of later dates only.
-  const isSince = (symbol: string, date: CalendarDate) => date > (heldSince.get(symbol) ?? '');
-  const splits = splitsBetween(market.prices, symbols, since);
-  const dividends = paysDividends ? dividendsBetween(market.prices, symbols, since) : [];
-  const known = {
-    exchanges,
-    splits: splits.filter(({ symbol, date }) => isSince(symbol, date)),
-    dividends: dividends
-      .filter(({ symbol, exDate }) => isSince(symbol, exDate))
-      .map((dividend) => ({ ...dividend, paid: cashPerShare(dividend) })),
-  };
+  const { events, heldSince } = eventsBetween(market.prices, initial, since);
+  const dividends = events.dividends.map((own) => ({ ...own, paid: cashPerShare(own) }));
+  const known = { ...events, dividends };
   return {
     startValue: past?.portfolioValue ?? initialCash,
     startDate,

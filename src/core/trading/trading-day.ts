@@ -46,7 +46,9 @@ export interface OrderTerms {
  * What the tools of one model-day see. The portfolio is current: each call sees the result of the
  * one before.
  */
-export interface TradingDay extends OrderTerms, Pick<MorningLedger, 'received' | 'exchanged'> {
+export interface TradingDay
+  extends OrderTerms,
+    Pick<MorningLedger, 'received' | 'exchanged' | 'arrived' | 'lost'> {
   readonly market: Market;
   readonly universe: ReadonlySet<string>;
   /** Null when the service has no key for it. */
@@ -114,21 +116,20 @@ export function createBrief(day: TradingDay): Brief {
     const prices = { previousClose: dollarsOrNull(previousClose), open: dollarsOrNull(open) };
     return { symbol, ...prices, ...own };
   });
-  const unpriced = wording < 2 ? [] : findUnpriced(day, symbols);
   return {
     date: market.date,
     ...describePortfolio(day),
-    ...(received.length > 0 && { dividends: received }),
-    ...(exchanged.length > 0 && { exchanges: exchanged }),
-    ...(unpriced.length > 0 && { unpriced }),
+    dividends: received,
+    exchanges: exchanged,
+    unpriced: wording < 2 ? [] : findUnpriced(day, symbols),
     quotes,
     rules,
     ...(note !== undefined && { note }),
-    ...(isOpenHidden && { isOpenHidden }),
-    ...(limits && { limits }),
-    ...(unfilled.length > 0 && { unfilled: [...unfilled] }),
-    ...(documents && { documents: [...documents.counts] }),
-    ...(left.length > 0 && { left: [...left] }),
+    isOpenHidden,
+    limits: limits ?? undefined,
+    unfilled,
+    documents: documents?.counts,
+    left,
     ...(decider && {
       decision:
         decider.by === 'agent'
@@ -159,7 +160,7 @@ function findUnpriced(
       const [first, second] = isOpenHidden ? market.bars(other, 2) : [];
       return !isOpenHidden || (second !== undefined && (first?.date ?? '') > bar.date);
     };
-    return symbols.some(hasTraded) ? [{ symbol, lastClose: previousDate }] : [];
+    return symbols.some(hasTraded) ? { symbol, lastClose: previousDate } : [];
   });
 }
 
@@ -188,14 +189,12 @@ function lastCloses(market: Market, symbols: readonly string[]): OneAnswer {
  */
 export function describePortfolio({ market, portfolio }: TradingDay) {
   const { cash, holdings: held } = portfolio;
-  const marks = new Map([...held.keys()].map((symbol) => [symbol, currentMark(market, symbol)]));
-  const holdings = [...held]
-    .map(([symbol, quantity]) => ({
-      symbol,
-      quantity,
-      price: toDollars(requireMark(symbol, marks)),
-    }))
-    .sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
+  const symbols = [...held.keys()].sort();
+  const marks = new Map(symbols.map((symbol) => [symbol, currentMark(market, symbol)]));
+  const holdings = symbols.map((symbol) => {
+    const price = toDollars(requireMark(symbol, marks));
+    return { symbol, quantity: heldQuantity(portfolio, symbol), price };
+  });
   const portfolioValue = toDollars(valuePortfolio(portfolio, marks));
   return { cash: toDollars(cash), holdings, portfolioValue };
 }

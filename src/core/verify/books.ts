@@ -73,7 +73,7 @@ export function createRecordComparison() {
         const is = typeof value === 'string' ? value.toWellFormed() : value;
         const was = stored[column];
         if (was === is) continue;
-        const place = differenceIndex(was, is);
+        const place = differenceIndex(String(was ?? ''), String(is ?? ''));
         const values = `stored ${quoteExcerpt(was, place)}, replayed ${quoteExcerpt(is, place)}`;
         note(kind, `${what}, ${column}: ${values}`, symbols);
       }
@@ -81,10 +81,9 @@ export function createRecordComparison() {
   };
 }
 
-/** Where two texts begin to differ; 0 of other values. */
-function differenceIndex(one: unknown, other: unknown): number {
+/** Where two texts, or lists of them, begin to differ. */
+function differenceIndex(one: ArrayLike<string>, other: ArrayLike<string>): number {
   let place = 0;
-  if (typeof one !== 'string' || typeof other !== 'string') return place;
   while (place < one.length && one[place] === other[place]) place += 1;
   return place;
 }
@@ -129,10 +128,7 @@ function bookRows({ positions, evidence, documents, toolUsage }: Books): BookRow
     ...evidenceRows(evidence).map(({ name, columns }) => {
       return { name, columns, symbols: [String(columns['symbol'])] };
     }),
-    ...documents.map(({ id, digest }) => ({
-      name: `document ${quote(id)}`,
-      columns: { digest },
-    })),
+    ...documents.map(({ id, digest }) => ({ name: `document ${quote(id)}`, columns: { digest } })),
     ...positions.map((position) => ({
       name: `positions ${position.actionId}`,
       columns: asColumns(POSITION, position),
@@ -247,10 +243,8 @@ export function compareFirstMessages(
   for (const [index, { role, content }] of made.entries()) {
     const was = stored[index]?.content.split('\n') ?? [];
     const is = content.toWellFormed().split('\n');
-    const line = Array.from({ length: Math.max(was.length, is.length) }).findIndex(
-      (_, place) => was[place] !== is[place],
-    );
-    if (line === -1) continue;
+    const line = differenceIndex(was, is);
+    if (was[line] === is[line]) continue;
     const column = `line ${line + 1}`;
     compare(role === 'system' ? 'its prompt' : 'its morning report', {
       kind: 'words',

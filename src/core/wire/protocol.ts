@@ -1,4 +1,3 @@
-import type { ExchangedShares, PaidDividend } from './morning-events.ts';
 import * as v from 'valibot';
 import type { MarketRules } from '#domain/market-rules.ts';
 import type { Limits } from '#settings/configuration-schema.ts';
@@ -59,11 +58,11 @@ export interface Brief {
   cash: number;
   portfolioValue: number;
   holdings: { symbol: string; quantity: number; price: number }[];
-  /** Dividends that were paid this morning on what was held; left out when there are none. */
-  dividends?: PaidDividend[];
-  /** What became of holdings that were exchanged this morning; left out when there are none. */
-  exchanges?: ExchangedShares[];
-  /** What is held without a price on this morning and the one before; left out without any. */
+  /** Dividends that were paid this morning on what was held, a line each. */
+  dividends?: readonly string[];
+  /** What became of holdings that were exchanged this morning, a sentence each. */
+  exchanges?: readonly string[];
+  /** What is held without a price on this morning and the one before. */
   unpriced?: { symbol: string; lastClose: string }[];
   /** Each symbol on this morning; null where unknown. No price limit holds for adjusted prices. */
   quotes: {
@@ -79,11 +78,11 @@ export interface Brief {
   isOpenHidden?: boolean;
   limits?: Limits | undefined;
   /** What of the orders of the day before did not fill, a sentence each. */
-  unfilled?: string[];
-  /** What left the universe since the model's session before; left out when nothing did. */
-  left?: string[];
+  unfilled?: readonly string[];
+  /** What left the universe since the model's session before. */
+  left?: readonly string[];
   /** How many documents of each kind it can read, the most frequent first; left out without any. */
-  documents?: { kind: string; documents: number }[];
+  documents?: readonly { kind: string; documents: number }[] | undefined;
   /** Of a day that ends with one decision: what its model reads besides. */
   decision?: OneAnswer | AgentTerms;
 }

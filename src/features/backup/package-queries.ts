@@ -263,7 +263,7 @@ export type OutsideStart = RowOf<typeof outsideStarts>;
 /** The sessions outside a job from which its sessions started. */
 export const outsideStarts = reads(
   'all',
-  `SELECT DISTINCT past.session_id AS sessionId, past.model
+  `SELECT DISTINCT {past}
    FROM trading_sessions AS own JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
    WHERE own.job_id = ?1 AND past.job_id IS NOT ?1 ORDER BY past.session_id`,
   { sessionId: integer, model: text },

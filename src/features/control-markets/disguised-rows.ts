@@ -11,11 +11,17 @@ import {
 } from '#database/splits-and-dividends.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { UNITS_PER_DOLLAR } from '#money/money.ts';
-import { MAX_CASH, parseRatio } from '#prices/amounts.ts';
+import { MAX_CASH, parseShares } from '#prices/amounts.ts';
 import { gapsBetween } from '#prices/needs.ts';
 import { MAX_PRICE, MAX_VOLUME } from '#prices/row.ts';
 import { addDays, type CalendarDate, type DateSpan } from '#time/calendar.ts';
-import { cashPerShare, exchangeRatio } from '#trading/morning.ts';
+import {
+  cashPerShare,
+  exchangeRatio,
+  MILLIONTHS,
+  sharesPerOld,
+  splitFactors,
+} from '#trading/share-events.ts';
 import { DISGUISE_COLUMNS } from '../price-files/csv.ts';
 import { type Disguise, shiftBack } from './key.ts';
 
@@ -27,7 +33,7 @@ export interface DisguisedSeries extends Disguise {
   splits: readonly Split[];
 }
 
-function outOfRange(symbol: string, what: string): ServiceError {
+function outOfRange({ symbol }: Disguise, what: string): ServiceError {
   const problem = `its ${what} would be out of range; try another seed`;
   return new ServiceError('no_prices', `Cannot disguise ${symbol}: ${problem}`);
 }
@@ -37,15 +43,19 @@ function outOfRange(symbol: string, what: string): ServiceError {
  * an old one of the splits that follow.
  */
 function priceScale({ splits, factor }: DisguisedSeries, after: CalendarDate): number {
-  return splits
-    .filter(({ date }) => date > after)
-    .reduce((value, split) => (value * split.denominator) / split.numerator, factor);
+  return factor / sharesPerOld(splitFactors(splits, after));
 }
 
-/** Cash per share comes in 1/1,000,000 dollar. */
-const MILLIONTHS = 1_000_000;
-
 export const HEADER = `${DISGUISE_COLUMNS.join()}\n`;
+
+/** A line of a file: what it says of a symbol on a date, in disguise. */
+function disguisedLine(
+  series: DisguisedSeries,
+  date: CalendarDate,
+  cells: readonly (string | number | null | undefined)[],
+): string {
+  return `${[series.code, shiftBack(date, series), ...cells].join()}\n`;
+}
 
 /**
  * The bars of one symbol as lines of `prices.csv`: adjusted for its splits after each bar,
@@ -56,7 +66,6 @@ export function disguisedRows(
   bars: readonly Omit<StoredBar, 'adjusted'>[],
   series: DisguisedSeries,
 ): string[] {
-  const { symbol, code } = series;
   return bars.map(({ date, open, high, low, close, volume }) => {
     const scale = priceScale(series, date);
     const prices = [open, high, low, close].map(
@@ -64,15 +73,9 @@ export function disguisedRows(
     );
     const traded = volume && Math.round(volume / scale);
     const isOut = prices.some((price) => price === 0 || (price ?? 0) > MAX_PRICE);
-    if (isOut || (traded ?? 0) > MAX_VOLUME) throw outOfRange(symbol, `bar of ${date}`);
-    return `${[code, shiftBack(date, series), ...prices, traded, 'disguise'].join()}\n`;
+    if (isOut || (traded ?? 0) > MAX_VOLUME) throw outOfRange(series, `bar of ${date}`);
+    return disguisedLine(series, date, [...prices, traded, 'disguise']);
   });
-}
-
-/** A dividend in disguise; cash of 0 says that the dividends are known at that date. */
-interface DisguisedDividend {
-  row: string;
-  cash: number;
 }
 
 /**
@@ -81,28 +84,22 @@ interface DisguisedDividend {
  * both ends of the span in which they are known; none do where there is a gap in it. Throws a
  * `ServiceError` (`no_prices`) for a dividend that would no longer be one.
  */
-export function disguisedDividends(
-  reader: Reader,
-  series: DisguisedSeries,
-  span: DateSpan,
-): DisguisedDividend[] {
-  const { symbol, code } = series;
+export function disguisedDividends(reader: Reader, series: DisguisedSeries, span: DateSpan) {
+  const { symbol } = series;
   const confirmed = confirmedDividends(reader, symbol);
   const toRow = (date: CalendarDate, cash: number) => {
     const isConfirmed = cash > 0 && confirmed.has(date);
-    const cells = [code, shiftBack(date, series), cash / MILLIONTHS, isConfirmed ? 'yes' : ''];
-    return { row: `${cells.join()}\n`, cash };
+    const cells = [cash / MILLIONTHS, isConfirmed ? 'yes' : ''];
+    return { row: disguisedLine(series, date, cells), cash };
   };
   // What is held at the close of the first bar is paid from the next day on.
-  const dividends = dividendsBetween(latestPrices(reader), [symbol], {
-    after: span.from,
-    upTo: span.to,
-  }).map((dividend) => {
+  const window = { after: span.from, upTo: span.to };
+  const dividends = dividendsBetween(latestPrices(reader), [symbol], window).map((dividend) => {
     const { exDate } = dividend;
     // On one day the dividend comes before the split.
     const scale = priceScale(series, addDays(exDate, -1));
     const cash = Math.round(cashPerShare(dividend) * scale);
-    if (cash > MAX_CASH) throw outOfRange(symbol, `dividend of ${exDate}`);
+    if (cash > MAX_CASH) throw outOfRange(series, `dividend of ${exDate}`);
     return toRow(exDate, cash);
   });
   const ends = new Set(knownSpan(reader, symbol, span));
@@ -116,14 +113,12 @@ export function disguisedDividends(
 function knownSpan(reader: Reader, symbol: string, { from, to }: DateSpan): CalendarDate[] {
   if (nonPayingSymbols(reader, [symbol]).has(symbol)) return [from, to];
   const spans = dividendCoverage(reader, [symbol], { from, to });
-  if (spans.length === 0 || gapsBetween(spans).length > 0) return [];
-  const [first = from] = spans.map(({ startDate }) => startDate);
-  const last =
-    spans
-      .map(({ endDate }) => endDate)
-      .sort()
-      .at(-1) ?? to;
-  return [first > from ? first : from, last < to ? last : to];
+  if (gapsBetween(spans).length > 0) return [];
+  const dates = spans.flatMap(({ startDate, endDate }) => [
+    startDate < from ? from : startDate,
+    endDate > to ? to : endDate,
+  ]);
+  return dates.sort().filter((_, place) => place === 0 || place === dates.length - 1);
 }
 
 /**
@@ -139,20 +134,17 @@ export function disguisedExchanges(
     const { symbol, date, into, remains } = exchange;
     const old = series.get(symbol);
     if (old === undefined) return [];
-    const refuse = () => outOfRange(symbol, `exchange of ${date}`);
     const scale = priceScale(old, date);
-    const perShare = cashPerShare({ ...exchange, basis: 'as_paid' });
+    const perShare = cashPerShare(exchange);
     const cash = Math.round(perShare * scale);
-    if (cash > MAX_CASH || (cash === 0 && perShare > 0)) throw refuse();
-    const cells = [old.code, shiftBack(date, old), cash / MILLIONTHS];
     const own = series.get(into);
-    if (own === undefined) return `${cells.join()},,,,\n`;
-    const [numerator, denominator] = exchangeRatio(exchange);
-    const ratio = ((Number(numerator) / Number(denominator)) * scale) / priceScale(own, date);
-    const shares = ratio === 1 ? { numerator: 1, denominator: 1 } : parseRatio(`${ratio}`, '1');
-    if (shares === null) throw refuse();
-    cells.push(own.code, shares.numerator, shares.denominator, remains === 1 ? 'yes' : '');
-    return `${cells.join()}\n`;
+    const ratio = sharesPerOld(exchangeRatio(exchange)) * scale;
+    const shares = own && parseShares(String(ratio / priceScale(own, date)), '1');
+    if (cash > MAX_CASH || (cash === 0 && perShare > 0) || shares === null)
+      throw outOfRange(old, `exchange of ${date}`);
+    const stays = own && remains === 1 ? 'yes' : '';
+    const brought = [own?.code, shares?.numerator, shares?.denominator, stays];
+    return disguisedLine(old, date, [cash / MILLIONTHS, ...brought]);
   });
   return rows.sort(); // in an order that tells nothing
 }

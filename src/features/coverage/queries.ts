@@ -52,11 +52,10 @@ export function symbolPrices(database: Database, symbols: string, date: Calendar
 
 const spansQuery = (table: string) =>
   query(
-    `SELECT symbol, source, max(start_date, '${EARLIEST_DATE}') AS startDate, end_date AS endDate, recorded_at AS recordedAt
-     FROM json_each(?) AS known CROSS JOIN ${table} ON symbol = known.value
+    `SELECT max(start_date, '${EARLIEST_DATE}') AS startDate, {} FROM json_each(?) AS known CROSS JOIN ${table} ON symbol = known.value
      WHERE start_date IS date(start_date) AND ${isDateSql('end_date')}
      ORDER BY symbol, start_date, source`,
-    { symbol: text, source: text, startDate: text, endDate: text, recordedAt: text },
+    { startDate: text, symbol: text, source: text, endDate: text, recordedAt: text },
   );
 const SPANS = {
   prices: spansQuery('price_data_coverage'),

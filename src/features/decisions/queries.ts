@@ -40,7 +40,7 @@ const FAILURE_ID = `'failure:' || own.date || ':' || own.job_id || ':' || own.mo
 
 /** The id of a session is before its first decision. */
 const PLACE = query(
-  `SELECT date, model, job_id AS jobId, place FROM trading_sessions AS own JOIN decisions USING (session_id)
+  `SELECT {} FROM trading_sessions AS own JOIN decisions USING (session_id)
    WHERE session_id = CAST(?1 AS INTEGER) AND ${ID} = ?1
    UNION ALL SELECT date, model, job_id, 0 FROM trading_sessions WHERE session_id = ?1 AND status <> 'opening'
    UNION ALL SELECT date, model, job_id, 1 FROM job_details AS own

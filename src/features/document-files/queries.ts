@@ -27,7 +27,7 @@ interface NewDocument extends DocumentContent {
 export type StoreOutcome = 'new' | 'known' | { stored: string; digest: string };
 
 const KNOWN = query(
-  `SELECT version, digest, written, import_id AS importId FROM documents JOIN document_imports USING (import_id)
+  `SELECT {} FROM documents JOIN document_imports USING (import_id)
    WHERE document_id = ? AND published_at = ?`,
   { version: integer, digest: text, written: orNull(integer), importId: integer },
 );

@@ -76,9 +76,7 @@ export function runExperiment(database: Database, request: ExperimentRequest) {
     if (named.length > 0) suspected.set(family.model, named);
     compared.push(toModelReturns(own, (date) => numbers?.get(date) ?? date));
   }
-  const { usualJobs, ...marks } = findIncomparableEntries(database, all, {
-    ...{ leftOut, request },
-  });
+  const { usualJobs, ...marks } = findIncomparableEntries(database, all, { leftOut, request });
   const comparison = compareModels({
     models: compared,
     against,

@@ -1,11 +1,11 @@
 import type { ReadableDocuments } from '#database/document-queries.ts';
 import { withoutStudy } from '#domain/runs.ts';
-import { type Money, toDollars } from '#money/money.ts';
-import type { AgentConfiguration } from '#settings/configuration-schema.ts';
+import { toDollars } from '#money/money.ts';
 import { describeTerms, type TermKind, termKinds, termNouns } from '#settings/terms.ts';
 import { list } from '#text/sentences.ts';
 import type { Missing } from '../comparison/difference.ts';
 import type { PairSide, PairTermsReader } from '../comparison/answer.ts';
+import type { TradingTerms } from '../performance/comparability.ts';
 import { type Family, unusableReason } from './family.ts';
 
 /** In what two models of different studies differ beside their names. */
@@ -15,10 +15,7 @@ export const differences = [...termKinds, 'documents'] as const;
 export type TermDifference = (typeof differences)[number];
 
 /** What the models of an experiment traded on, as `compareRuns` reads it. */
-interface StudyTerms {
-  configurations: ReadonlyMap<string, AgentConfiguration>;
-  initialCash: ReadonlyMap<string, Money | null>;
-  documents: readonly ReadableDocuments[];
+interface StudyTerms extends TradingTerms {
   differ: readonly TermDifference[];
 }
 

@@ -8,7 +8,7 @@ export type CompletedDay = RowOf<typeof completedDays>;
 /** The completed model-days that the filters choose, by date and model. */
 export const completedDays = reads(
   'all',
-  `SELECT session_id AS sessionId, own.job_id AS jobId, own.date, own.model, family, study,
+  `SELECT {own}, family AS family, study AS study,
      (SELECT daily_return_pct FROM positions WHERE positions.session_id = own.session_id
        ORDER BY action_id DESC LIMIT 1) AS returnPercent
    FROM trading_sessions AS own JOIN simulation_runs AS run ON run.job_id = own.job_id AND run.model = own.model
@@ -38,14 +38,13 @@ export type ConversationMessage = RowOf<typeof readConversation>;
 /** The messages of a model-day, in order. */
 export const readConversation = reads(
   'all',
-  `SELECT role, content, summary AS reasoning, tool_calls AS toolCalls, served_model AS servedModel
-   FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
+  `SELECT {}, summary AS reasoning FROM reasoning_logs WHERE session_id = ? ORDER BY message_index`,
   {
     role: oneOf(messageRoles),
     content: text,
-    reasoning: orNull(text),
     toolCalls: orNull(text),
     servedModel: orNull(text),
+    reasoning: orNull(text),
   },
   ({ sessionId }: CompletedDay) => [sessionId],
 );

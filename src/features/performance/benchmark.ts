@@ -1,7 +1,7 @@
 import { addDays, byDate, type CalendarDate } from '#time/calendar.ts';
 import type { Member } from '#settings/configuration-schema.ts';
 import { membersOn } from '#settings/members.ts';
-import { at, mean } from '../statistics/moments.ts';
+import { at } from '../statistics/moments.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import type { CurveDay } from './risk-and-return.ts';
 
@@ -75,14 +75,15 @@ export interface PriceTime {
   at: 'open' | 'close';
 }
 
-/** The members' returns on one date, and how many members begin and end on it. */
+/** The members' returns on one date: sums, and how many there are. */
 interface DayOfMembers {
   date: CalendarDate;
-  /** Sums of returns: since the member's last close, and since its open of this date. */
+  /** Since the member's last close, in the `MAX_STILL_DAYS` before. */
   overnight: number;
+  closes: number;
+  /** Since its open of this date; none of a member that was exchanged on it. */
   intraday: number;
-  /** Members that count from this date on, less those that were exchanged on it. */
-  joins: number;
+  opens: number;
   /** Members whose last bar, or last before a long gap, is on this date. */
   lasts: number;
   /** The last date on which a member without a later bar still counts. */
@@ -90,6 +91,33 @@ interface DayOfMembers {
 }
 
 type DaysOfMembers = Map<CalendarDate, DayOfMembers>;
+
+function addMember(
+  days: DaysOfMembers,
+  levels: Levels,
+  isMember: (date: CalendarDate) => boolean = () => true,
+): void {
+  let stillUntil = '';
+  for (const [place, { date, open, close, isEnd = false }] of levels.entries()) {
+    const day = days.get(date) ?? {
+      ...{ date, overnight: 0, closes: 0, intraday: 0, opens: 0, lasts: 0 },
+      stillUntil: addDays(date, MAX_STILL_DAYS),
+    };
+    const isContinued = date <= stillUntil;
+    ({ stillUntil } = day);
+    if (!isMember(date)) continue;
+    days.set(date, day);
+    if (isContinued) {
+      day.overnight += close / at(levels, place - 1).close - 1;
+      day.closes += 1;
+    }
+    if (isEnd) continue;
+    day.intraday += close / open - 1;
+    day.opens += 1;
+    const next = levels[place + 1];
+    if (next === undefined || next.date > stillUntil) day.lasts += 1;
+  }
+}
 
 /**
  * The levels of an equal-weight portfolio of all members, rebalanced at every close without costs
@@ -103,33 +131,15 @@ export function equalWeightLevels(members: Iterable<Levels>): Levels {
   for (const member of members) addMember(days, member);
   const ordered = [...days.values()].sort(byDate);
   let [level, counting, ended] = [1, 0, 0];
-  return ordered.map((day) => {
-    const { date } = day;
+  return ordered.map(({ date, overnight, closes, intraday, opens }) => {
     for (let past = ordered[ended]; past && past.stillUntil < date; past = ordered[ended]) {
       counting -= past.lasts;
       ended += 1;
     }
-    level *= 1 + (counting === 0 ? 0 : day.overnight / counting);
-    counting += day.joins;
-    return { date, open: level / (1 + day.intraday / (counting || 1)), close: level };
+    level *= 1 + overnight / (counting || 1);
+    counting += opens - closes;
+    return { date, open: level / (1 + intraday / (counting || 1)), close: level };
   });
-}
-
-function addMember(days: DaysOfMembers, member: Levels): void {
-  let isContinued = false;
-  for (const [place, { date, open, close, isEnd = false }] of member.entries()) {
-    const day = days.get(date) ?? {
-      ...{ date, overnight: 0, intraday: 0, joins: 0, lasts: 0 },
-      stillUntil: addDays(date, MAX_STILL_DAYS),
-    };
-    days.set(date, day);
-    if (isContinued) day.overnight += close / at(member, place - 1).close - 1;
-    if (!isEnd) day.intraday += close / open - 1;
-    day.joins += Number(!isEnd) - Number(isContinued);
-    const next = member[place + 1];
-    isContinued = next !== undefined && next.date <= day.stillUntil;
-    if (!isContinued && !isEnd) day.lasts += 1;
-  }
 }
 
 /**
@@ -143,32 +153,21 @@ export function memberLevels(
   symbols: Iterable<readonly [symbol: string, levels: Levels]>,
   members: readonly Member[],
 ): Levels {
-  const days = new Map<
-    CalendarDate,
-    { date: CalendarDate; sinceClose: number[]; sinceOpen: number[] }
-  >();
+  const days: DaysOfMembers = new Map();
   const spans = Map.groupBy(members, ({ symbol }) => symbol);
-  for (const [symbol, levels] of symbols)
-    for (const [place, { date, open, close, isEnd = false }] of levels.entries()) {
-      if (membersOn(spans.get(symbol) ?? [], date).length === 0) continue;
-      const day = days.get(date) ?? { date, sinceClose: [], sinceOpen: [] };
-      days.set(date, day);
-      if (!isEnd) day.sinceOpen.push(close / open - 1);
-      const last = levels[place - 1];
-      if (last !== undefined && date <= addDays(last.date, MAX_STILL_DAYS))
-        day.sinceClose.push(close / last.close - 1);
-    }
-  let level = 1;
-  let waiting: number[] = [];
+  for (const [symbol, levels] of symbols) {
+    const own = spans.get(symbol) ?? [];
+    addMember(days, levels, (date) => membersOn(own, date).length > 0);
+  }
   const ordered = [...days.values()].sort(byDate);
-  return ordered.flatMap(({ date, sinceClose, sinceOpen }, place) => {
-    const returns = [...waiting, ...sinceClose];
-    const isWaiting = sinceOpen.length === 0 && place < ordered.length - 1;
-    waiting = isWaiting ? returns : [];
-    if (isWaiting) return [];
-    if (returns.length > 0) level *= 1 + mean(returns);
-    const intraday = sinceOpen.length === 0 ? 0 : mean(sinceOpen);
-    return [{ date, open: level / (1 + intraday), close: level }];
+  let [level, sum, returns] = [1, 0, 0];
+  return ordered.flatMap(({ date, overnight, closes, intraday, opens }, place) => {
+    sum += overnight;
+    returns += closes;
+    if (opens === 0 && place < ordered.length - 1) return [];
+    level *= 1 + sum / (returns || 1);
+    [sum, returns] = [0, 0];
+    return [{ date, open: level / (1 + intraday / (opens || 1)), close: level }];
   });
 }
 
@@ -177,11 +176,16 @@ export function memberLevels(
  * `MAX_STILL_DAYS` before it, or null. No later bar changes it: only later bars show whether a gap
  * is temporary or the end.
  */
-export function levelAt(levels: Levels, { date, at }: PriceTime): number | null {
-  const last = lastUpTo(levels, date);
-  if (last === undefined) return null;
-  if (last.date === date) return last[at];
-  return date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
+export function levelAt(levels: Levels, { date, at: time }: PriceTime): number | null {
+  let [low, high] = [0, levels.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (at(levels, middle).date <= date) low = middle + 1;
+    else high = middle;
+  }
+  const last = levels[low - 1];
+  if (last?.date === date) return last[time];
+  return last && date <= addDays(last.date, MAX_STILL_DAYS) ? last.close : null;
 }
 
 /**
@@ -193,16 +197,8 @@ export interface LevelPair {
   ofPrices: Levels;
 }
 
-/** A day that a benchmark is compared with: it gets dividends where the model-day does. */
+/** A day that a benchmark is compared with: it gets dividends where the model-day does, and only there. */
 export type ComparedDay = Pick<CurveDay, 'date' | 'startDate'> & { paysDividends: boolean };
-
-/** The levels with dividends where the model-day gets them. */
-function levelsFor(
-  { paysDividends }: Pick<ComparedDay, 'paysDividends'>,
-  { withDividends, ofPrices }: LevelPair,
-): Levels {
-  return paysDividends ? withDividends : ofPrices;
-}
 
 /**
  * The benchmark's return over the same time as each day of a curve: from its start to its close;
@@ -213,7 +209,7 @@ export function benchmarkReturns(
   curve: readonly ComparedDay[],
 ): (number | null)[] {
   return curve.map((day) => {
-    const own = levelsFor(day, levels);
+    const own = day.paysDividends ? levels.withDividends : levels.ofPrices;
     const start = levelAt(own, startTime(day));
     const end = levelAt(own, { date: day.date, at: 'close' });
     return !start || end === null ? null : end / start - 1;
@@ -243,7 +239,7 @@ export function benchmarkCurve(
   let followed: Levels | null = null;
   for (const [date, sameDate] of Map.groupBy(days.toSorted(byDate), (day) => day.date)) {
     const paysDividends = sameDate.some((day) => day.paysDividends);
-    const own = levelsFor({ paysDividends }, levels);
+    const own = paysDividends ? levels.withDividends : levels.ofPrices;
     const previous = curve.at(-1)?.date;
     const start = earliestStart(own, sameDate, previous);
     const level = levelAt(own, { date, at: 'close' });
@@ -281,15 +277,4 @@ function earliestStart(
     if (level !== null) return { startDate: start.startDate, level };
   }
   return null;
-}
-
-/** The last level not after a date, or undefined. */
-function lastUpTo(levels: Levels, date: CalendarDate): Level | undefined {
-  let [low, high] = [0, levels.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (at(levels, middle).date <= date) low = middle + 1;
-    else high = middle;
-  }
-  return levels[low - 1];
 }

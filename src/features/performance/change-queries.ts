@@ -8,8 +8,7 @@ import { pickIds } from '#database/session-filters.ts';
  * cash.
  */
 const ACTIONS = query(
-  `SELECT model, date, action_type AS side, symbol, amount, price_e4 AS price, cash_e4 AS cash,
-     coalesce(
+  `SELECT action_type AS side, {}, coalesce(
        (SELECT cash_e4 FROM positions AS before
          WHERE before.session_id = positions.session_id AND before.action_id = positions.action_id - 1),
        (SELECT cash_e4 FROM positions AS past
@@ -19,9 +18,9 @@ const ACTIONS = query(
      CROSS JOIN positions USING (session_id)
    WHERE action_type <> 'no_trade' ORDER BY chosen.key, action_id`,
   {
+    side: oneOf(actionTypes),
     model: text,
     date: text,
-    side: oneOf(actionTypes),
     symbol: orNull(text),
     amount: orNull(integer),
     price: orNull(amount),

@@ -59,8 +59,7 @@ export function chooseBenchmark(
 ) {
   checkBenchmark(database, wanted);
   const own = days.filter(({ jobId }) => usualJobs.has(jobId));
-  const isOfTerms = wanted === undefined || wanted === UNIVERSE;
-  const terms = isOfTerms ? newestTerms(database, firstDays(own.length > 0 ? own : days)) : null;
+  const terms = newestTerms(database, firstDays(own.length > 0 ? own : days));
   const usual = terms?.market.benchmark ?? US.benchmark;
   const name = wanted ?? (reachesStart(database, firstDays(days), usual) ? usual : UNIVERSE);
   const span = daySpan(days);
@@ -78,7 +77,7 @@ export function chooseBenchmark(
   const pays = days.some(({ paysDividends }) => paysDividends);
   const isOneKind = days.every(({ paysDividends }) => paysDividends === pays);
   const withDividends = levelsOf(pays);
-  const { links } = followShare(database, name, span);
+  const { links } = followShare(database, name, { ...span, paysDividends: false });
   const paying = name === UNIVERSE ? symbols : links.map(({ symbol }) => symbol);
   return {
     /** A symbol, or `universe`. */

@@ -2,6 +2,7 @@ import type { CalendarDate } from '#time/calendar.ts';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
 import { US } from '#domain/market-rules.ts';
 import { comparedTerms, describeTerms, termNouns } from '#settings/terms.ts';
+import { suspectedKinds } from '#database/suspicion-queries.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { ReadableDocuments } from '#database/document-queries.ts';
 import { amountWords, count, list, type RunDays, staleRemedy } from '#text/sentences.ts';
@@ -14,9 +15,7 @@ export const incomparabilityKinds = [
   'period',
   'missing_days',
   'stale',
-  'suspected_split',
-  'suspected_dividend',
-  'suspected_end',
+  ...suspectedKinds.map((kind) => `suspected_${kind}` as const),
   'never_traded',
   'part_of_universe',
   ...comparedTerms,
@@ -30,7 +29,7 @@ export interface Incomparability {
 }
 
 /** The terms under which the models traded. */
-interface TradingTerms {
+export interface TradingTerms {
   /** The configurations of all jobs that ran one of the days. */
   configurations: ReadonlyMap<string, AgentConfiguration>;
   /** By model; null when none of its days leads back to any. */
@@ -109,21 +108,16 @@ function modelTerms(
   }: TradingTerms & { words: ReadonlyMap<AgentConfiguration | undefined, TermWords> },
 ): Terms {
   const used = [...period.jobIds].flatMap((job) => words.get(configurations.get(job)) ?? []);
-  const all = (respect: keyof TermWords) => new Map(used.map((own) => own[respect]));
+  const terms = comparedTerms.map((kind) => [kind, new Map(used.map((own) => own[kind]))]);
   const cash = initialCash.get(period.model) ?? null;
   const [job = ''] = period.jobIds;
   const { currency } = configurations.get(job)?.market ?? US;
   return {
     ...period,
-    costs: all('costs'),
-    universe: all('universe'),
+    ...Object.fromEntries(terms),
     initial_cash: new Map(
       cash === null ? [] : [[`${cash}`, amountWords(currency, toDollars(cash))]],
     ),
-    dividends: all('dividends'),
-    open: all('open'),
-    limits: all('limits'),
-    market: all('market'),
   };
 }
 

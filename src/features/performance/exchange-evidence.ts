@@ -1,8 +1,7 @@
 import { readEvidence } from '#database/evidence.ts';
 import type { Reader } from '#database/database.ts';
 import type { CalendarDate } from '#time/calendar.ts';
-import { splitFactors } from '#trading/market.ts';
-import { groupExchanges, type HoldingExchange, sharesPerOld } from '#trading/morning.ts';
+import { type ShareEvent, shareEvents, sharesPerOld, splitFactors } from '#trading/share-events.ts';
 import type { ActionType } from '#domain/vocabulary.ts';
 import type { Money } from '#money/money.ts';
 
@@ -31,27 +30,27 @@ export function explainExchanges(
   { sessionId, actions }: { sessionId: number; actions: readonly LedgerAction[] },
 ): void {
   if (actions.every(({ actionType }) => actionType !== 'exchange')) return;
-  const { prices, splits, exchanges } = readEvidence(reader, sessionId);
+  const { prices, ...known } = readEvidence(reader, sessionId);
   const openOf = (name: string | null, date: CalendarDate) => {
     const open = prices.find(({ symbol }) => symbol === name)?.open;
-    const own = splits.filter(({ symbol }) => symbol === name);
+    const own = known.splits.filter(({ symbol }) => symbol === name);
     const [newShares, oldShares] = splitFactors(own, date);
-    return open && (open.price * Number(newShares)) / Number(oldShares);
+    return open && (open * Number(newShares)) / Number(oldShares);
   };
-  const waiting = groupExchanges(exchanges);
-  let exchange: HoldingExchange | undefined;
+  const all = shareEvents(known).filter(({ type }) => type === 'exchange');
+  const waiting = Map.groupBy(all, ({ symbol }) => symbol);
+  let exchange: ShareEvent | undefined;
   let left = 0;
   for (const action of actions) {
     const { actionType, symbol, amount, price } = action;
     if (actionType === 'exchange') {
-      const next = waiting.findIndex((own) => own.symbol === symbol);
-      [exchange] = waiting.splice(next, 1);
+      exchange = waiting.get(symbol ?? '')?.shift();
       action.open = openOf(symbol, exchange?.date ?? '') ?? 0;
       left = amount === 0 ? 0 : Math.max(0, action.open - (price ?? 0));
     }
-    const row = exchange?.rows.find(({ into }) => into === symbol);
-    if (actionType !== 'received' || row === undefined) continue;
-    action.ratio = sharesPerOld(row);
-    action.open = openOf(symbol, row.date) ?? left / action.ratio;
+    const own = exchange?.received.find((one) => one.symbol === symbol);
+    if (actionType !== 'received' || exchange === undefined || own === undefined) continue;
+    action.ratio = sharesPerOld(own.ratio);
+    action.open = openOf(symbol, exchange.date) ?? left / action.ratio;
   }
 }

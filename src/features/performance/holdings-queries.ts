@@ -76,9 +76,9 @@ export const uncoveredHoldings = reads(
  */
 export const openingLots = reads(
   'all',
-  `SELECT session_id AS sessionId, symbol, bought_on AS date, quantity, cost_e4 AS cost
+  `SELECT {}, bought_on AS date
    FROM json_each(?) AS chosen CROSS JOIN opening_lots ON session_id = chosen.value ORDER BY session_id, symbol, lot`,
-  { sessionId: integer, symbol: text, date: text, quantity: integer, cost: amount },
+  { sessionId: integer, symbol: text, quantity: integer, cost: amount, date: text },
   (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],
 );
 

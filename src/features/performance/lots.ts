@@ -104,30 +104,17 @@ export function sellLots(
   return trips;
 }
 
-/** Applies a split as recorded: shares added (below 0: removed), and cash for a fraction at a price. */
-export function splitLots(book: LotBook, split: CashAction, date: CalendarDate): Money {
-  const { symbol, amount, change, price } = split;
-  const old = heldLots(book, symbol).splice(0);
-  const shares = countShares(old);
-  const whole = shares + amount;
-  const fraction = price ? change / price : 0;
-  const sold = whole === 0 ? shares : (shares * fraction) / (whole + fraction);
-  return bringShares(book, old, { ...split, amount: whole, sold, date });
-}
-
 /**
- * Adds whole new shares for old lots, which keep their dates and cost. The old shares behind the
- * fraction that is paid in cash are sold, the oldest first (IRS Publication 550, "fractional
- * shares"). Returns the profit of that sale.
+ * Applies a split as recorded, an exchange of all shares for those of their own symbol: shares added
+ * (below 0: removed), and cash for a fraction at a price.
  */
-function bringShares(
-  book: LotBook,
-  old: Lot[],
-  { symbol, amount, change, sold, date }: CashAction & { sold: number; date: CalendarDate },
-): Money {
-  const trips = sellLots(old, { symbol, date, quantity: sold, proceeds: change });
-  addLots(book, symbol, rescale(old, amount));
-  return trips.length === 0 ? change : sumProfit(trips);
+export function splitLots(book: LotBook, split: CashAction, date: CalendarDate) {
+  const { symbol, amount: added, change, price } = split;
+  const shares = countShares(heldLots(book, symbol));
+  const amount = shares + added;
+  const ratio = (amount + (price ? change / price : 0)) / shares;
+  const received = [{ ...split, amount, ratio, open: 1 }];
+  return exchangeLots(book, { ...split, amount: shares, change: asMoney(0), received }, date);
 }
 
 /**
@@ -157,10 +144,12 @@ function portion(amount: number, part: number, whole: number): number {
 }
 
 /**
- * Exchanges lots for shares. Their cost is divided by value at the opens of that morning, among the
- * old shares that remain, the cash and the entitlements with their fractions. Without any value it
- * stays with what remains, or goes to the first arrival. Returns what each symbol got, in cash or in
- * shares, and the profit on what was sold.
+ * Exchanges lots for whole shares; what they become keeps their dates and cost. That is divided by
+ * value at the opens of that morning, among the old shares that remain, the cash and the
+ * entitlements with their fractions. Without any value it stays with what remains, or goes to the
+ * first arrival. The old shares behind a fraction that is paid in cash are sold, the oldest first
+ * (IRS Publication 550, "fractional shares"). Returns what each symbol got, in cash or in shares,
+ * and the profit on what was sold.
  */
 export function exchangeLots(
   book: LotBook,
@@ -168,6 +157,7 @@ export function exchangeLots(
   date: CalendarDate,
 ) {
   const lots = heldLots(book, symbol);
+  book.delete(symbol);
   const shares = countShares(lots);
   const remains = amount === 0;
   const values = [
@@ -178,13 +168,15 @@ export function exchangeLots(
   if (!values.some((value) => value > 0)) values[remains ? 0 : 2] = Number.EPSILON;
   const [kept = [], paid = [], ...divided] = divideLots(lots, values);
   if (remains) book.set(symbol, kept);
-  else book.delete(symbol);
   const parts = [{ symbol, cost: 0, value: 0, profit: change - sumCost(paid) }];
   for (const [place, own] of divided.entries()) {
     const one = at(received, place);
     const [cost, value] = [sumCost(own), Math.round(at(values, place + 2))];
-    const part = Math.max(0, 1 - one.amount / (shares * (one.ratio ?? 0)));
-    const profit = bringShares(book, own, { ...one, sold: shares * part, date });
+    const part = one.amount === 0 ? 1 : 1 - one.amount / (shares * (one.ratio ?? 0));
+    const fraction = { symbol: one.symbol, quantity: shares * part, proceeds: one.change };
+    const trips = sellLots(own, { ...fraction, date });
+    addLots(book, one.symbol, rescale(own, one.amount));
+    const profit = trips.length === 0 ? one.change : sumProfit(trips);
     parts.push({ symbol: one.symbol, cost, value, profit });
   }
   return parts;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AgentConfiguration } from '#settings/configuration-schema.ts';
-import { hasCosts, marketRules, US } from '#domain/market-rules.ts';
+import { costKeys, marketRules, US } from '#domain/market-rules.ts';
 import { parseAgentConfigurations } from '#settings/configuration.ts';
 import type { Suspicion } from '#database/suspicion-queries.ts';
 import { readInitialCash, storedConfigurations, findAgents } from './run-queries.ts';
@@ -134,7 +134,7 @@ export function prepareReports({ database, wanted, riskFree, ...request }: Figur
 
 /** Whether orders cost nothing beside their price. */
 function isFree(configuration: AgentConfiguration | undefined): boolean {
-  return configuration !== undefined && !hasCosts(marketRules(configuration));
+  return configuration !== undefined && costKeys.every((key) => configuration[key] === 0);
 }
 
 /** Reads the value of a share at the close of a date once. */

@@ -1,18 +1,18 @@
-import { exchangesBetween, type StoredExchange } from '#database/exchanges.ts';
-import type { Database } from '#database/database.ts';
-import { splitsBetween } from '#database/market-queries.ts';
+import { eventsBetween } from '#database/exchanges.ts';
 import { latestPrices } from '#database/price-writes.ts';
-import { dividendsBetween } from '#database/splits-and-dividends.ts';
+import type { Database } from '#database/database.ts';
 import { addDays, type DateSpan } from '#time/calendar.ts';
-import { approximateCashPerShare, sharesPerOld } from '#trading/morning.ts';
+import { MILLIONTHS, type ShareEvent, shareEvents, sharesPerOld } from '#trading/share-events.ts';
 import { MAX_STILL_DAYS } from '../statistics/figure.ts';
 import { type BenchmarkBar, type Levels, type ShareChange, symbolLevels } from './benchmark.ts';
 import { barsBetween } from './queries.ts';
 
-/** Cash per share comes in 1/1,000,000 dollar. */
-const MILLIONTHS = 1_000_000;
 /** After all dates. */
 const NEVER = '~';
+
+interface FollowedSpan extends DateSpan {
+  paysDividends: boolean;
+}
 
 /**
  * The levels of a symbol, and of the shares that it is exchanged into, as one chain; what ends in
@@ -21,25 +21,13 @@ const NEVER = '~';
 export function readSymbolLevels(
   database: Database,
   symbol: string,
-  { paysDividends, isMember, ...span }: DateSpan & { paysDividends: boolean; isMember?: boolean },
+  { isMember, ...span }: FollowedSpan & { isMember?: boolean },
 ): Levels {
-  const { links, exchanges } = followShare(database, symbol, span);
+  const { links, changes } = followShare(database, symbol, span);
   const bars = links.flatMap((link) =>
     link.bars.filter(({ date }) => date >= link.after && date < link.upTo),
   );
-  const prices = latestPrices(database);
-  const paid = paysDividends
-    ? links.flatMap((link) => dividendsBetween(prices, [link.symbol], link))
-    : [];
-  const dividends = paid.map((own) => ({ date: own.exDate, shares: 1, cash: dollarsOf(own) }));
-  const splits = links
-    .flatMap((link) => splitsBetween(prices, [link.symbol], link))
-    .map(({ date, numerator, denominator }) => ({
-      date,
-      shares: numerator / denominator,
-      cash: 0,
-    }));
-  const levels = symbolLevels(bars, [...dividends, ...splits, ...exchanges]);
+  const levels = symbolLevels(bars, changes);
   const end = links[0]?.upTo ?? NEVER;
   if (!isMember) return levels;
   return levels
@@ -49,48 +37,52 @@ export function readSymbolLevels(
 
 /**
  * What becomes of a share: the symbols that it is, each from a date until before another ('': it is
- * cash, a share that is worth a dollar), and the exchanges between.
+ * cash, a share that is worth a dollar), and how many shares and dollars each event makes of one.
  */
-export function followShare(database: Database, first: string, { from, to }: DateSpan) {
+export function followShare(
+  database: Database,
+  first: string,
+  { from, to, paysDividends }: FollowedSpan,
+) {
   const bars: BenchmarkBar[] = barsBetween(database, first, { from, to });
   let link = { symbol: first, bars, after: bars[0]?.date ?? to, upTo: NEVER };
   const links = [link];
-  const exchanges: ShareChange[] = [];
-  const rows = exchangesBetween(latestPrices(database), [first], { ...link, upTo: to });
-  for (const [key, own] of Map.groupBy(rows, ({ date, symbol }) => `${date} ${symbol}`)) {
-    const [date = '', symbol] = key.split(' ');
-    if (symbol !== link.symbol) continue;
-    const remains = own.every((row) => row.remains === 1);
-    const next = remains ? undefined : own.find(({ into }) => into !== '');
-    let cash = 0;
-    for (const row of own) {
-      cash += dollarsOf({ ...row, basis: 'as_paid' });
-      if (row !== next) cash += valueBrought(database, row);
-    }
-    exchanges.push({ date, shares: next ? sharesPerOld(next) : Number(remains), cash });
+  const changes: ShareChange[] = [];
+  const window = { after: link.after, upTo: to, paysDividends };
+  const { events } = eventsBetween(latestPrices(database), [first], window);
+  for (const event of shareEvents(events)) {
+    if (event.symbol !== link.symbol) continue;
+    const { date, itself, received } = event;
+    const remains = itself[0] > 0n;
+    const next = remains ? undefined : received[0];
+    const others = received.filter((one) => one !== next);
+    const values = others.map((one) => valueBrought(database, { ...one, date }));
+    changes.push({
+      date,
+      shares: sharesPerOld(next?.ratio ?? itself),
+      cash: values.reduce((sum, value) => sum + value, event.cash / MILLIONTHS),
+    });
     if (remains) continue;
     link.upTo = date;
     link = {
-      symbol: next?.into ?? '',
+      symbol: next?.symbol ?? '',
       bars: next
-        ? barsBetween(database, next.into, { from: date, to })
+        ? barsBetween(database, next.symbol, { from: date, to })
         : [{ date, open: 1, close: 1 }],
       after: date,
       upTo: NEVER,
     };
     links.push(link);
   }
-  return { links, exchanges };
-}
-
-function dollarsOf(paid: Parameters<typeof approximateCashPerShare>[0]): number {
-  return approximateCashPerShare(paid) / MILLIONTHS;
+  return { links, changes };
 }
 
 /** The value of the new shares for an old one at the close of that date, otherwise the next, otherwise the last. */
-function valueBrought(database: Database, row: StoredExchange): number {
-  const { date, into } = row;
-  const bars = barsBetween(database, into, { from: date, to: addDays(date, MAX_STILL_DAYS) });
+function valueBrought(
+  database: Database,
+  { date, symbol, ratio }: Pick<ShareEvent, 'date'> & ShareEvent['received'][number],
+): number {
+  const bars = barsBetween(database, symbol, { from: date, to: addDays(date, MAX_STILL_DAYS) });
   const bar = bars.find((own) => own.date >= date) ?? bars[0];
-  return bar === undefined ? 0 : sharesPerOld(row) * (bar.close ?? bar.open);
+  return bar === undefined ? 0 : sharesPerOld(ratio) * (bar.close ?? bar.open);
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { countDays } from '#time/calendar.ts';
 import { type Money, asMoney, toDollars } from '#money/money.ts';
 import { list } from '#text/sentences.ts';
@@ -53,7 +54,8 @@ export function measureTrading(
     const path = [day];
     let first = day;
     while (first.startedFrom !== null && first.startedFrom !== reached) {
-      first = requireDay(days, first.startedFrom);
+      first =
+        days.get(first.startedFrom) ?? assert.fail('the ledger has every day that one starts from');
       path.push(first);
     }
     if (first.startedFrom === null) [book, cash] = [new Map(), first.initialCash ?? asMoney(0)];
@@ -95,13 +97,6 @@ export function noSymbolTrading() {
      */
     cash: nothing,
   };
-}
-
-function requireDay(days: ReadonlyMap<number, LedgerDay>, sessionId: number): LedgerDay {
-  const day = days.get(sessionId);
-  if (day === undefined)
-    throw new Error(`Cannot follow the ledger: session ${sessionId} is not in it`);
-  return day;
 }
 
 /** The lots and sums that actions change. */
@@ -159,10 +154,9 @@ function applyStep(
   if (actionType === 'dividend') {
     add(own, 'dividends', change);
     trading.dividends.set(sessionId, asMoney((trading.dividends.get(sessionId) ?? 0) + change));
-  } else if (actionType === 'split') add(own, 'realised', splitLots(book, step, date));
-  else if (actionType === 'buy')
+  } else if (actionType === 'buy')
     addLots(book, symbol, [{ date, quantity: amount, cost: asMoney(-change) }]);
-  else if (received.length === 0) {
+  else if (actionType !== 'split' && received.length === 0) {
     // A sale; shares that an exchange turns into only cash are sold too.
     const trips = sellLots(heldLots(book, symbol), {
       symbol,
@@ -173,7 +167,8 @@ function applyStep(
     trading.roundTrips.push(...trips);
     add(own, 'realised', sumProfit(trips));
   } else {
-    for (const part of exchangeLots(book, step, date)) {
+    const exchange = actionType === 'split' ? splitLots : exchangeLots;
+    for (const part of exchange(book, step, date)) {
       const other = symbolTrading(trading, part.symbol);
       const moved = isWhole ? part.cost : part.value;
       add(own, 'cash', moved);

@@ -19,6 +19,16 @@ import {
 
 /** What a column may be: a factor is the new shares for one old one. */
 type ColumnField = Field | 'factor';
+/** What a row has beside the prices of a day. */
+const ACTION_FIELDS = [
+  'dividend',
+  'currency',
+  'numerator',
+  'denominator',
+  'confirmed',
+  'into',
+  'remains',
+] as const;
 /** The position of each field in a row; -1 where the file has no such column. */
 type Columns = Record<ColumnField, number>;
 
@@ -283,22 +293,17 @@ function parseRow(
     close: cells[columns.close],
     volume: source === 'tushare' ? lotsToShares(volume) : volume,
   };
-  return hasActions ? { ...row, ...parseActions(cells, columns) } : row;
-}
-
-function parseActions(cells: readonly string[], columns: Columns): Row {
-  const dividend = cells[columns.dividend];
-  const currency = cells[columns.currency];
+  if (!hasActions) return row;
   const factor = cells[columns.factor]?.trim();
   if (factor === undefined) {
-    const [numerator, denominator] = [cells[columns.numerator], cells[columns.denominator]];
-    const [confirmed, into] = [cells[columns.confirmed], cells[columns.into]];
-    const remains = cells[columns.remains];
-    return { dividend, currency, numerator, denominator, confirmed, into, remains };
+    for (const field of ACTION_FIELDS) row[field] = cells[columns[field]];
+    return row;
   }
+  row.dividend = cells[columns.dividend];
   // yfinance writes 0 on days without a split, others 1.
-  const numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;
-  return { dividend, currency, numerator, denominator: '1' };
+  row.numerator = factor !== '' && Number(factor) === 0 ? '1' : factor;
+  row.denominator = '1';
+  return row;
 }
 
 /** Lots with decimals as whole shares; other text is left as it is and refused later. */

@@ -22,10 +22,8 @@ const IMPORT_CACHE_MB = 32;
 /** Refused rows of a file that are printed for each reason; the others are only counted. */
 const MAX_PRINTED_ROWS = 20;
 
-/** Dividends of which a summary warns. */
-const MAX_NAMED_DIVIDENDS = 10;
-/** Symbols that a summary names. */
-const MAX_NAMED_SYMBOLS = 10;
+/** Symbols that a summary names, and dividends of which it warns. */
+const MAX_NAMED = 10;
 
 /**
  * The command `import-prices FILE...`: 0 when every file had something to import, otherwise 1; the
@@ -123,7 +121,7 @@ function largeDividendWarnings(dividends: readonly Suspicion[]): string[] {
       ` on ${last}; if it is wrong, import its row again with the right amount, or 0;` +
       ` if it is right, with yes in a column confirmed\n`,
   );
-  const others = large.splice(MAX_NAMED_DIVIDENDS).length;
+  const others = large.splice(MAX_NAMED).length;
   if (others > 0) large.push(`  and ${plural(others, 'more such dividend')}\n`);
   return large;
 }
@@ -172,7 +170,7 @@ function describeActions(summary: ImportSummary): string[] {
       `  dividends of ${plural(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
     unknown.length > 0 &&
       `  dividends are unknown on ${plural(unknown.length, 'ex-date')} whose rows were refused:` +
-        ` ${list(unknown, { most: MAX_NAMED_SYMBOLS })}`,
+        ` ${list(unknown, { most: MAX_NAMED })}`,
     ...summary.paidTwice.map(paidTwiceWarning),
   ]);
 }
@@ -188,7 +186,7 @@ function describePrices(summary: ImportSummary): string[] {
   const { symbols, changed, firstDate, lastDate, bars, dates, dividends, splits } = summary;
   return compact([
     `  imported ${plural(bars, 'bar')} (${formatNumber(changed)} new or changed) of ${plural(symbols.length, 'symbol')}` +
-      ` on ${plural(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED_SYMBOLS })}`,
+      ` on ${plural(dates, 'date')}, ${firstDate} to ${lastDate}: ${list(symbols, { most: MAX_NAMED })}`,
     dividends + splits > 0 &&
       `  and ${plural(dividends, 'dividend')} and ${plural(splits, 'split')}`,
     summary.syntheticReplaced > 0 &&

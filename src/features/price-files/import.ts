@@ -12,7 +12,9 @@ import {
   type ImportOptions,
   type Refuse,
   type RowOptions,
-  storeStaged,
+  createProgress,
+  storeSymbols,
+  writeInTurns,
 } from './store-staged.ts';
 import { readHead, readLines } from './lines.ts';
 import { readCsv } from './csv.ts';
@@ -174,19 +176,16 @@ async function importStaged(database: CommandDatabase, table: Table, options: Ro
     const { taken, symbols } = hasPrices
       ? refuseSymbols(database, staging, { said, source: table.source, refuse })
       : { taken: null, symbols: staging.symbols() };
-    const stored = await storeStaged(database, staging, {
-      ...options,
-      symbols,
-      source: taken?.source ?? table.source ?? 'csv',
-      hasPrices,
-      doubts,
-    });
+    const progress = { ...createProgress(symbols), dates: staging.dates() };
+    const source = taken?.source ?? table.source ?? 'csv';
+    const own = { ...options, symbols, source, hasPrices, doubts, progress };
+    await writeInTurns(database, storeSymbols(database, staging, own), options.time);
     return {
-      ...stored,
+      ...progress,
       /** What the prices were taken for; null of a file without prices. */
       taken,
       /** The splits that the stored prices of the file's symbols contradict. */
-      contradicted: contradictedSplits(database, stored.symbols),
+      contradicted: contradictedSplits(database, progress.symbols),
     };
   } finally {
     staging.close();

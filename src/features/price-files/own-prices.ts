@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { CalendarDate, DateSpan } from '#time/calendar.ts';
-import { parseAgentConfiguration } from '#settings/configuration.ts';
+import type { CalendarDate } from '#time/calendar.ts';
 import { UNITS_PER_DOLLAR } from '#money/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '#database/database.ts';
 import { withSnapshot } from '#database/snapshot.ts';
@@ -42,22 +41,6 @@ export function comparePrices(
   });
 }
 
-/** Symbols with the dates between which model-days may have read them. */
-function spansOf(reader: Reader): Map<string, DateSpan> {
-  const read = usedSpans(reader).flatMap(({ agentConfig, from, to }) =>
-    parseAgentConfiguration(agentConfig).stock_symbols.flatMap((symbol) => [
-      { symbol, date: from },
-      { symbol, date: to },
-    ]),
-  );
-  const spans = new Map<string, DateSpan>();
-  for (const { symbol, date } of [...read, ...usedPrices(reader)]) {
-    const { from, to } = spans.get(symbol) ?? { from: date, to: date };
-    spans.set(symbol, { from: date < from ? date : from, to: date > to ? date : to });
-  }
-  return spans;
-}
-
 const FIELDS = ['open', 'high', 'low', 'close'] as const;
 
 /** What one side knows of a symbol on a date. */
@@ -95,7 +78,7 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
   const pricesUsed = usedPrices(reader).map((own) => priceFact(own, own.kind, own.price));
   const used = bySymbol([...pricesUsed, ...actionFacts(usedActions(reader))]);
   const given = bySymbol(actionFacts(storedActions(yours)));
-  for (const [symbol, { from, to }] of spansOf(reader)) {
+  for (const { symbol, from, to } of usedSpans(reader)) {
     const say = (date: CalendarDate, words: string) =>
       differences.push(`${symbol} ${date}: ${words}`);
     const [here, there] = [storedBars(reader, symbol, { to }), storedBars(yours, symbol, { to })];

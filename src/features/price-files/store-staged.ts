@@ -130,28 +130,14 @@ interface StoreOptions extends RowOptions {
   source: PriceSource;
   hasPrices: boolean;
   doubts: Ambiguities;
+  progress: ReturnType<typeof createProgress>;
 }
 
-export async function storeStaged(
-  database: CommandDatabase,
-  staging: Staging,
-  options: StoreOptions,
-) {
-  const progress = { ...createProgress(options.symbols), dates: staging.dates() };
-  await writeInTurns(
-    database,
-    storeSymbols(database, staging, { ...options, progress }),
-    options.time,
-  );
-  return progress;
-}
-
-type SymbolOptions = StoreOptions & { progress: ReturnType<typeof createProgress> };
-
-function* storeSymbols(
+/** Does so in steps, and adds to the progress. */
+export function* storeSymbols(
   database: Database,
   staging: Staging,
-  options: SymbolOptions,
+  options: StoreOptions,
 ): Generator<null> {
   const { progress, hasPrices, symbols } = options;
   const total = symbols.reduce((sum, { rows }) => sum + rows, 0);
@@ -182,7 +168,7 @@ function storeDeclared(
     clock,
     today,
     progress,
-  }: SymbolOptions & { facts: StagedSymbol },
+  }: StoreOptions & { facts: StagedSymbol },
 ): void {
   const { symbol, firstDate, lastDate } = facts;
   const recordedAt = timestamp(clock());

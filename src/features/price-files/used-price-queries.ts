@@ -10,38 +10,41 @@ import {
 
 const COMMITTED = `status IN ('active', 'superseded')`;
 
-/**
- * The terms of each job with committed model-days, and the dates on whose prices these traded: from
- * the first close that one of them started from to the last.
- */
-export const usedSpans = reads(
-  'all',
-  `SELECT agent_config AS agentConfig, min(coalesce(past.date, own.date)) AS "from", max(own.date) AS "to"
-   FROM trading_sessions AS own JOIN jobs USING (job_id)
-     LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
-   WHERE own.${COMMITTED} GROUP BY own.job_id`,
-  { agentConfig: text, from: text, to: text },
-);
-
 /** SQL: the rows of a table of evidence that belong to committed model-days. */
 const usedRows = (table: string) =>
   `FROM ${table} JOIN trading_sessions USING (session_id) WHERE ${COMMITTED}`;
 
+const USED_PRICES = `
+  SELECT DISTINCT symbol, coalesce(open_date, '') AS date,
+    iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
+  ${usedRows('session_prices')} AND open_date IS NOT NULL
+  UNION SELECT symbol, coalesce(close_date, ''), 'close', coalesce(close_e4, 0)
+  ${usedRows('session_prices')} AND close_date IS NOT NULL
+  ORDER BY 1, 2, 3`;
+
 /** Each price once that the ledger of a committed model-day used, with the date of its bar. */
-export const usedPrices = reads(
+export const usedPrices = reads('all', USED_PRICES, {
+  symbol: text,
+  date: text,
+  kind: oneOf(['open', 'close']),
+  price: amount,
+});
+
+/**
+ * Symbols with the dates between which model-days may have read them: those of a universe from the
+ * first close that a committed model-day started from to the last one's date.
+ */
+export const usedSpans = reads(
   'all',
-  `SELECT DISTINCT symbol, coalesce(open_date, '') AS date,
-     iif(open_date = session_prices.date, 'open', 'close') AS kind, coalesce(open_e4, 0) AS price
-   ${usedRows('session_prices')} AND open_date IS NOT NULL
-   UNION SELECT symbol, coalesce(close_date, ''), 'close', coalesce(close_e4, 0)
-   ${usedRows('session_prices')} AND close_date IS NOT NULL
-   ORDER BY 1, 2, 3`,
-  {
-    symbol: text,
-    date: text,
-    kind: oneOf(['open', 'close']),
-    price: amount,
-  },
+  `WITH read AS MATERIALIZED (
+     SELECT own.job_id, min(coalesce(past.date, own.date)) AS since, max(own.date) AS last
+     FROM trading_sessions AS own LEFT JOIN trading_sessions AS past ON past.session_id = own.started_from_session_id
+     WHERE own.${COMMITTED} GROUP BY own.job_id)
+   SELECT symbol, min(since) AS "from", max(last) AS "to" FROM (
+     SELECT value AS symbol, since, last FROM read JOIN jobs USING (job_id) JOIN json_each(agent_config, '$.stock_symbols')
+     UNION ALL SELECT symbol, date, date FROM (${USED_PRICES}))
+   GROUP BY symbol`,
+  { symbol: text, from: text, to: text },
 );
 
 /** SQL: splits, dividends and exchanges of three tables, each once. */

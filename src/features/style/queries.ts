@@ -51,7 +51,7 @@ export const factorNames = reads(
 /** The stored returns of all factors, and the risk-free one, between two dates. */
 export const factorsBetween = reads(
   'all',
-  'SELECT factor, date, value FROM factors WHERE date BETWEEN ? AND ? ORDER BY date',
+  'SELECT {} FROM factors WHERE date BETWEEN ? AND ? ORDER BY date',
   { factor: text, date: text, value: real },
   ({ from, to }: DateSpan) => [from, to],
 );

@@ -1,7 +1,7 @@
 import type { BaselineStrategy } from '#domain/vocabulary.ts';
 import { type Brief, MAX_TOOL_CALLS, type ToolCall } from '#wire/protocol.ts';
 import { wholeLots } from '#domain/market-rules.ts';
-import type { Model, ModelAnswer } from '#agent/model.ts';
+import { type Model, type ModelAnswer, NO_TOKENS } from '#agent/model.ts';
 import { minimumCost, type PlannedOrder, type Stock } from './equal-amounts.ts';
 import {
   planEqualAmounts,
@@ -17,6 +17,7 @@ import {
   call,
   createRandom,
   decidingPrices,
+  heldShares,
   sample,
   say,
   toolReplies,
@@ -125,7 +126,7 @@ function* momentum(brief: Brief): BaselineDay {
     return then === null ? stock.price : dollarUnits((isOpenHidden ? close : open) ?? 0);
   });
   if (winners.length === 0) return NOTHING_TO_RANK_BY;
-  const held = new Map(holdings.map((own) => [own.symbol, own.quantity]));
+  const held = heldShares(brief);
   const isLater = held.size > 0 && week.length > 0;
   const orders = planEqualAmounts(brief, winners).filter((order) => {
     const ended = order.side === 'sell' ? order.amount : undefined;
@@ -228,15 +229,6 @@ function selectWinners(
     );
   return ranked.slice(0, Math.ceil(ranked.length * WINNERS_SHARE)).map(({ stock }) => stock);
 }
-
-/** No provider is involved, so there are no tokens to count or pay for. */
-const NO_TOKENS = {
-  promptTokens: 0,
-  completionTokens: 0,
-  cachedTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-};
 
 /**
  * A rule that trades in a model's place, through the same conversation and tools. It keeps no state

@@ -8,7 +8,7 @@ import {
   type PlannedOrder,
   type Stock,
 } from './equal-amounts.ts';
-import { call, decidingPrices, type ToolReply } from './simulated-model.ts';
+import { call, decidingPrices, heldShares, type ToolReply } from './simulated-model.ts';
 
 /** How a baseline makes its orders and places them, within the limits of its day. */
 
@@ -181,7 +181,7 @@ function orderCall({ side, symbol, amount }: PlannedOrder): ToolCall {
  * sold, but not bought.
  */
 export function tradableStocks(brief: Brief): Stock[] {
-  const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  const held = heldShares(brief);
   return decidingPrices(brief).flatMap(({ symbol, price }): Stock[] => {
     if (price === null) return [];
     const board = findBoard(brief.rules, symbol);

@@ -29,6 +29,11 @@ export function decidingPrices({ quotes, isOpenHidden }: Brief) {
   });
 }
 
+/** How many shares of each symbol are held. */
+export function heldShares({ holdings }: Brief): Map<string, number> {
+  return new Map(holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+}
+
 /** An answer; without a tool call it ends the day. */
 export function say(content: string, toolCalls: readonly ToolCall[] = []): ModelAnswer {
   const calls = toolCalls.map((one, index) => ({ ...one, id: `call_${index + 1}` }));
@@ -84,24 +89,16 @@ export function sample<Item>(random: Random, items: readonly Item[], count: numb
  */
 
 /**
- * How a temperament trades: its preferred momentum, how much of its cash it spends, how often it
- * does nothing.
+ * How a temperament trades: its preferred momentum (+1 buys what rose, -1 buys what fell, 0 spreads
+ * evenly), how much of its cash it spends, how often it does nothing.
  */
-interface Temperament {
-  name: string;
-  /** +1 buys what rose, -1 buys what fell, 0 spreads evenly. */
-  direction: -1 | 0 | 1;
-  spending: number;
-  curiosity: number;
-  patience: number;
-}
-
-export const temperaments: readonly Temperament[] = [
+export const temperaments = [
   { name: 'momentum', direction: 1, spending: 0.6, curiosity: 4, patience: 0.05 },
   { name: 'contrarian', direction: -1, spending: 0.4, curiosity: 4, patience: 0.15 },
   { name: 'diversifier', direction: 0, spending: 0.3, curiosity: 3, patience: 0.1 },
   { name: 'cautious', direction: 1, spending: 0.1, curiosity: 2, patience: 0.5 },
-];
+] as const;
+type Temperament = (typeof temperaments)[number];
 
 const HISTORY_DAYS = 6;
 const HELD_SYMBOLS_WATCHED = 2;
@@ -168,7 +165,7 @@ function order(
 ): ModelAnswer {
   const liked = (move: number) => (temperament.direction === 0 ? 1 : move * temperament.direction);
   const ranked = [...moves].sort((one, other) => liked(other.move) - liked(one.move));
-  const held = new Map(brief.holdings.map(({ symbol, quantity }) => [symbol, quantity]));
+  const held = heldShares(brief);
   const sales = ranked.flatMap(({ symbol, move }) => {
     const quantity = held.get(symbol);
     if (quantity === undefined || liked(move) >= 0) return [];
@@ -202,11 +199,11 @@ function describeMoves(ranked: readonly Move[], { name }: Temperament): string {
 
 /** The mistakes of real models, which the tools must refuse. */
 function mistakes(brief: Brief, random: Random): ToolCall[] {
-  const { cash, quotes, holdings } = brief;
+  const { cash, quotes } = brief;
   if (random() >= CARELESSNESS) return [];
   const { symbol, price } = pick(random, decidingPrices(brief));
   const affordable = Math.floor(cash / (price ?? 1));
-  const held = new Set(holdings.map((holding) => holding.symbol));
+  const held = heldShares(brief);
   const unheld = quotes.find((quote) => !held.has(quote.symbol))?.symbol ?? 'CASH';
   const most = call('buy', { symbol, amount: Math.ceil(affordable * 0.9) + 1 });
   return pick(random, [

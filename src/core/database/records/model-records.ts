@@ -26,7 +26,7 @@ export const knownRuns = reads(
      SELECT min(model) FROM simulation_runs
      UNION ALL SELECT (SELECT min(model) FROM simulation_runs AS next WHERE next.model > named.model)
      FROM named WHERE named.model IS NOT NULL)
-   SELECT own.model, family, own.job_id AS jobId, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
+   SELECT {own}, json_extract(entry, '$.knowledge_cutoff') AS knowledgeCutoff,
      json_extract(entry, '$.basemodel') AS basemodel,
      ${studySql()} AS study
    FROM named CROSS JOIN simulation_runs AS own ON run_id = ${newestRunSql('named.model')}
@@ -44,8 +44,7 @@ export const knownRuns = reads(
 );
 
 const LAST_RUN = query(
-  `SELECT model, family, entry, job_id AS jobId, jobs.status AS jobStatus,
-     jobs.created_at AS jobCreatedAt
+  `SELECT {}, jobs.status AS jobStatus, jobs.created_at AS jobCreatedAt
    FROM simulation_runs JOIN jobs USING (job_id) WHERE run_id = ${newestRunSql('?1')}`,
   {
     model: text,

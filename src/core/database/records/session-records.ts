@@ -150,8 +150,7 @@ const LONGEST_SEARCH_MS = 3_000;
 const HITS_PER_STEP = 200;
 
 const HITS = query(
-  `SELECT log_id AS row, session_id, job_id, model, date, status, message_index, role, tool_name, timestamp,
-     ${studySql('trading_sessions')} AS study
+  `SELECT log_id AS row, {}, ${studySql('trading_sessions')} AS study
    FROM log_words CROSS JOIN reasoning_logs ON log_id = log_words.rowid CROSS JOIN trading_sessions USING (session_id)
    WHERE log_words MATCH ?1 AND log_words.rowid BETWEEN ?2 AND ?3 AND status <> 'opening'
    ORDER BY log_words.rowid DESC LIMIT ${HITS_PER_STEP}`,

@@ -1,5 +1,8 @@
 import { dateSql } from './price-tables.ts';
 
+/** SQL: a column that names the session of a row. */
+export const OF_SESSION = 'session_id INTEGER NOT NULL REFERENCES trading_sessions';
+
 /**
  * What models may read, as of its date, and what each session was shown. A version of a document
  * never changes: another one was published at another time.
@@ -37,7 +40,7 @@ CREATE TABLE document_texts (
 ) STRICT;`,
   // The versions that a committed session was shown, listed or read.
   `CREATE TABLE document_sessions (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   version INTEGER NOT NULL REFERENCES documents,
   PRIMARY KEY (session_id, version)
 ) STRICT, WITHOUT ROWID;`,

@@ -8,6 +8,20 @@ export function dateSql(name: string): string {
   return `${name} TEXT NOT NULL CHECK (${dateCheck(name)})`;
 }
 
+/** SQL: a column that holds a truth value, false where a row does not say. */
+export function flagSql(name: string): string {
+  return `${name} INTEGER NOT NULL DEFAULT 0 CHECK (${name} IN (0, 1))`;
+}
+
+/** SQL: a column that counts, from 0. */
+export function countSql(name: string): string {
+  return `${name} INTEGER NOT NULL DEFAULT 0 CHECK (${name} >= 0)`;
+}
+
+/** SQL: where a row is from, and the write that gave it its values; null until another program's has one. */
+const STAMPED = `source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
+  written INTEGER CHECK (written >= 1)`;
+
 /** A table whose earlier values are kept, by symbol and date. */
 export interface RevisedTable {
   name: string;
@@ -131,8 +145,7 @@ INSERT INTO price_writes VALUES (1, 0);`,
   low REAL CHECK (low >= 0.0001 AND low <= 10000000),
   close REAL CHECK (close >= 0.0001 AND close <= 10000000),
   volume REAL CHECK (volume >= 0 AND volume <= 1e15),
-  source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
-  written INTEGER CHECK (written >= 1), -- the number of the write that gave it its values; null until another program's has one
+  ${STAMPED}, -- the number of the write that gave it its values; null until another program's has one
   PRIMARY KEY (symbol, date)
 ) STRICT, WITHOUT ROWID;`,
   revisionsSql(
@@ -187,9 +200,8 @@ INSERT INTO price_writes VALUES (1, 0);`,
   ${dateSql('ex_date')},
   cash_e6 INTEGER NOT NULL CHECK (cash_e6 BETWEEN 1 AND 1000000000000), -- per share, in 1/1,000,000 dollar
   basis TEXT NOT NULL DEFAULT 'as_paid' CHECK (basis IN ('as_paid', 'split_adjusted')), -- per share at the time, or per share of today
-  source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
-  written INTEGER CHECK (written >= 1),
-  confirmed INTEGER NOT NULL DEFAULT 0 CHECK (confirmed IN (0, 1)), -- whether its amount is right, however large
+  ${STAMPED},
+  ${flagSql('confirmed')}, -- whether its amount is right, however large
   PRIMARY KEY (symbol, ex_date)
 ) STRICT, WITHOUT ROWID;`,
   revisionsSql(dividends, 'cash_e6 INTEGER NOT NULL, basis TEXT NOT NULL, source TEXT NOT NULL'),
@@ -204,9 +216,8 @@ INSERT INTO price_writes VALUES (1, 0);`,
   cash_e6 INTEGER NOT NULL DEFAULT 0 CHECK (cash_e6 BETWEEN 0 AND 1000000000000), -- per old share, in 1/1,000,000 dollar
   numerator INTEGER CHECK (numerator BETWEEN 1 AND 1000000), -- new shares for old ones
   denominator INTEGER CHECK (denominator BETWEEN 1 AND 1000000),
-  remains INTEGER NOT NULL DEFAULT 0 CHECK (remains IN (0, 1)), -- whether the old share stays, as in a spin-off
-  source TEXT NOT NULL DEFAULT 'manual' CHECK (source <> ''),
-  written INTEGER CHECK (written >= 1),
+  ${flagSql('remains')}, -- whether the old share stays, as in a spin-off
+  ${STAMPED},
   PRIMARY KEY (symbol, date, into_symbol),
   CHECK ((into_symbol = '') = (numerator IS NULL) AND (numerator IS NULL) = (denominator IS NULL)),
   CHECK (remains = 0 OR into_symbol <> '')

@@ -1,5 +1,5 @@
-import { documentTables, documentWords } from './document-tables.ts';
-import { dateSql, dateCheck, priceTables } from './price-tables.ts';
+import { documentTables, documentWords, OF_SESSION } from './document-tables.ts';
+import { countSql, dateSql, dateCheck, flagSql, priceTables } from './price-tables.ts';
 
 /**
  * What model-days were computed from. Whether it differs from what is stored now is a query
@@ -9,7 +9,7 @@ const evidenceTables = [
   // The prices of each symbol that a committed session held or traded, adjusted for splits up to
   // the session's date; null where there was none.
   `CREATE TABLE session_prices (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   symbol TEXT NOT NULL,
   date TEXT NOT NULL, -- the session's
   held_since TEXT CHECK (held_since < date), -- of what was held in the morning: the date of the day it started from
@@ -29,7 +29,7 @@ CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);`,
   // The splits that a committed session knew of what it held in the morning, since the day it
   // started from.
   `CREATE TABLE session_splits (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   symbol TEXT NOT NULL,
   date TEXT NOT NULL, -- of the split
   numerator INTEGER NOT NULL CHECK (numerator >= 1),
@@ -39,7 +39,7 @@ CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);`,
   // The dividends that a committed session knew of what it held in the morning, since the day it
   // started from.
   `CREATE TABLE session_dividends (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   symbol TEXT NOT NULL,
   ex_date TEXT NOT NULL,
   cash_e6 INTEGER NOT NULL CHECK (cash_e6 >= 1), -- as its source tells it
@@ -51,7 +51,7 @@ CREATE INDEX session_prices_by_bar ON session_prices (symbol, date);`,
   // The exchanges that a committed session knew of what it held in the morning, and of what those
   // brought.
   `CREATE TABLE session_exchanges (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   symbol TEXT NOT NULL,
   date TEXT NOT NULL,
   into_symbol TEXT NOT NULL,
@@ -91,9 +91,9 @@ export const tables = [
   error TEXT,
   warnings TEXT, -- no JSON constraint: the interface says what an unreadable value means
   warning_codes TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(warning_codes)), -- of each its code and what it is about, or null
-  idle_restarts INTEGER NOT NULL DEFAULT 0 CHECK (idle_restarts >= 0), -- in a row, without progress
+  ${countSql('idle_restarts')}, -- in a row, without progress
   progress_mark INTEGER NOT NULL DEFAULT 0, -- messages logged and model-days ended at the last restart
-  life_counts INTEGER NOT NULL DEFAULT 0 CHECK (life_counts IN (0, 1)), -- whether an exit now would count as an idle restart
+  ${flagSql('life_counts')}, -- whether an exit now would count as an idle restart
   universe TEXT, -- its name in the configuration; null for the default one. Its symbols are in agent_config
   deployment_mode TEXT NOT NULL CHECK (deployment_mode IN ('DEV', 'PROD')), -- of the service that created it
   study TEXT CHECK (study <> '' AND study NOT GLOB '*[@,]*'), -- whose terms it runs on; null for the one without a name
@@ -130,8 +130,8 @@ CREATE INDEX runs_by_model ON simulation_runs (model, status DESC);`,
   completed_at TEXT,
   duration_seconds REAL GENERATED ALWAYS AS (round((julianday(completed_at) - julianday(started_at)) * 86400.0, 3)) STORED,
   -- What it used, over all attempts of its job. Unknown tokens and costs are null.
-  steps INTEGER NOT NULL DEFAULT 0 CHECK (steps >= 0), -- model requests, not counting retries
-  requests INTEGER NOT NULL DEFAULT 0 CHECK (requests >= 0), -- with retries
+  ${countSql('steps')}, -- model requests, not counting retries
+  ${countSql('requests')}, -- with retries
   prompt_tokens INTEGER CHECK (prompt_tokens >= 0),
   completion_tokens INTEGER CHECK (completion_tokens >= 0),
   cached_tokens INTEGER CHECK (cached_tokens >= 0),
@@ -159,10 +159,10 @@ CREATE INDEX failed_model_days ON job_details (date DESC, model, job_id) WHERE s
   initial_cash_e4 INTEGER CHECK (initial_cash_e4 >= 0),
   session_summary TEXT,
   confidence REAL CHECK (confidence BETWEEN 0 AND 1), -- of a decision, where it says so
-  unread INTEGER NOT NULL DEFAULT 0 CHECK (unread IN (0, 1)), -- whether none of its answers was a decision
+  ${flagSql('unread')}, -- whether none of its answers was a decision
   error TEXT,
-  steps INTEGER NOT NULL DEFAULT 0 CHECK (steps >= 0),
-  total_messages INTEGER NOT NULL DEFAULT 0 CHECK (total_messages >= 0),
+  ${countSql('steps')},
+  ${countSql('total_messages')},
   started_at TEXT NOT NULL,
   completed_at TEXT,
   note TEXT CHECK (note <> ''), -- the model's note as it is at the end of an active session; null without one
@@ -170,7 +170,7 @@ CREATE INDEX failed_model_days ON job_details (date DESC, model, job_id) WHERE s
   documents TEXT CHECK (documents IS NULL OR json_valid(documents)), -- counts of what it might read, and a hash of the versions
   morning_write INTEGER NOT NULL DEFAULT 0, -- the last number of price_writes in its morning: it reads prices as they were then
   commit_write INTEGER NOT NULL DEFAULT 0, -- and at its commit, as of which its closing marks are; 0 until then
-  pays_dividends INTEGER NOT NULL DEFAULT 0 CHECK (pays_dividends IN (0, 1)), -- whether it was paid dividends of what it held
+  ${flagSql('pays_dividends')}, -- whether it was paid dividends of what it held
   wording INTEGER CHECK (wording >= 1), -- of a committed session: the version of the words that its model read
   FOREIGN KEY (job_id, date, model) REFERENCES job_details (job_id, date, model),
   CHECK ((started_from_session_id IS NULL) = (initial_cash_e4 IS NOT NULL) OR status = 'opening'),
@@ -191,7 +191,7 @@ CREATE INDEX sessions_by_job ON trading_sessions (job_id, date, model, status);`
   // daily_* are against the day it started from.
   `CREATE TABLE positions (
   position_id INTEGER PRIMARY KEY,
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   action_id INTEGER NOT NULL CHECK (action_id >= 1),
   action_type TEXT NOT NULL CHECK (action_type IN ('buy', 'sell', 'split', 'dividend', 'exchange', 'received', 'no_trade')),
   symbol TEXT,
@@ -225,7 +225,7 @@ WHERE own.status = 'active';`,
   // What a committed session, or an opening, holds at its close. After an earlier action it held
   // this without what later ones added.
   `CREATE TABLE holdings (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   symbol TEXT NOT NULL,
   quantity INTEGER NOT NULL CHECK (quantity > 0), -- a holding of zero is not a holding
   PRIMARY KEY (session_id, symbol)
@@ -233,7 +233,7 @@ WHERE own.status = 'active';`,
   // The whole conversation of a session, written as it happens.
   `CREATE TABLE reasoning_logs (
   log_id INTEGER PRIMARY KEY, -- by which the index of words names it
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   message_index INTEGER NOT NULL CHECK (message_index >= 0),
   role TEXT NOT NULL CHECK (role IN ('system', 'user', 'assistant', 'tool')),
   content TEXT NOT NULL,
@@ -260,7 +260,7 @@ CREATE INDEX served_models ON reasoning_logs (session_id, served_model) WHERE se
 CREATE INDEX faulty_answers ON reasoning_logs (session_id, fault) WHERE fault IS NOT NULL;
 
 CREATE TABLE tool_usage (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   tool_name TEXT NOT NULL,
   calls INTEGER NOT NULL CHECK (calls >= 1),
   refused INTEGER NOT NULL CHECK (refused BETWEEN 0 AND calls),
@@ -271,7 +271,7 @@ CREATE TABLE tool_usage (
   // 1. Its session, its trade and the messages say the rest. Refused orders and malformed calls
   // are counted from here, and nowhere else.
   `CREATE TABLE decisions (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   place INTEGER NOT NULL CHECK (place >= 1),
   message_index INTEGER, -- of an order or a malformed call: its result
   action_id INTEGER, -- of an executed order: the trade
@@ -314,7 +314,7 @@ END;`,
 ) STRICT;`,
   // The lots of an opening's holdings, oldest first.
   `CREATE TABLE opening_lots (
-  session_id INTEGER NOT NULL REFERENCES trading_sessions,
+  ${OF_SESSION},
   symbol TEXT NOT NULL,
   lot INTEGER NOT NULL CHECK (lot >= 1),
   bought_on TEXT NOT NULL,

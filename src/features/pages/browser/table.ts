@@ -82,12 +82,12 @@ interface NumberOptions<Row> {
 export function numberColumn<Row>(
   title: string,
   reader: Accessor<Row, number | null>,
-  format: (value: number | null) => string,
+  format: (value: number | null, row: Row) => string,
   { isToned = false, meaning, reason }: NumberOptions<Row> = {},
 ): Column<Row> {
   const by = toAccessor(reader);
   const cell = (row: Row) => {
-    const text = format(by(row));
+    const text = format(by(row), row);
     return text === MISSING ? noFigure(reason?.(row)) : text;
   };
   const look = (row: Row) => (isToned ? tone(by(row)) : '');

@@ -34,7 +34,7 @@ import {
   comparisonQuery,
 } from './compare-options.ts';
 import { forest } from './forest.ts';
-import { fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
+import { type Figures, fitsSideBySide, pairName, sideBySide } from './side-by-side.ts';
 
 /**
  * Whether one model trades better than another, or the difference may be chance; two to four also
@@ -113,7 +113,7 @@ const INTERVALS_NOTE = 'The intervals hold however often you look. Sorted by ret
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
   comparison: Comparison,
-  figures: { known: Performance | null; ask: () => Promise<Performance> },
+  figures: Figures,
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
   const { models, days, answer } = comparison;

@@ -283,7 +283,7 @@ function searchForm(choice: FeedChoice): HTMLElement {
   const input = (name: string, value: string, more: Attributes) =>
     h('input', { name, value, autocomplete: 'off', spellcheck: 'false', ...more });
   const asked = { type: 'search', maxlength: 200, placeholder: 'Words in any order' };
-  const kinds = [['', 'All decisions'] as const, ...Object.entries(kindLabels)];
+  const kinds = Object.entries({ '': 'All decisions', ...kindLabels });
   const kind = fillOptions(h('select', { name: 'kind' }), kinds, choice.kind);
   const symbol = input('symbol', choice.symbol, { placeholder: 'All symbols', size: 10 });
   const others =

@@ -38,10 +38,7 @@ export const showJobs: Page = async (host, _params, signal) => {
 
 /** A link per status: the address keeps the choice, and Back undoes it. */
 function statusLinks({ status: chosen }: JobChoice): HTMLElement {
-  const entries = [
-    ['', 'All'] as const,
-    ...jobStatuses.map((status) => [status, jobStatusLabels[status]] as const),
-  ];
+  const entries = Object.entries({ '': 'All', ...jobStatusLabels });
   const links = entries.map(([status, words]) => {
     const href = jobListPath({ status, before: '' });
     return h('a', { href, 'aria-current': status === chosen && 'true' }, words);
@@ -162,7 +159,7 @@ export function readJobChoice(search: string): JobChoice {
 }
 
 /** The page's address with this choice. */
-export function jobListPath(choice: JobChoice): string {
+export function jobListPath(choice: Record<keyof JobChoice, string>): string {
   return `/job-list${filterQuery(NO_FILTERS, [], { ...choice })}`;
 }
 

@@ -247,8 +247,8 @@ export function termRows({
 }: Omit<Status, 'details'>): [string, string][] {
   const limit = terms.max_cost_usd;
   const { currency } = terms.market;
-  return [
-    ...(study === null ? [] : [['Study', study] satisfies [string, string]]),
+  return compact<[string, string]>([
+    study !== null && ['Study', study],
     ['Dates', datesText(date_range)],
     ['Universe', `${universe ?? 'default'}, ${counted(terms.symbols.length, 'symbol')}`],
     ['Market', `${terms.market.name}, in ${currency}`],
@@ -271,7 +271,7 @@ export function termRows({
         : `$${money(limit)} per model, unless its entry has another`,
     ],
     ['Existing results', replace_existing ? 'replaced' : 'kept: completed model-days are skipped'],
-  ];
+  ]);
 }
 
 function commission({

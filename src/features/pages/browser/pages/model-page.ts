@@ -150,14 +150,11 @@ function styleView(style: Style | null | undefined): HTMLElement | null {
     'Style',
     h('p', styleText(style)),
     h('p.quiet', SUM_NOTE, part && ', and has the days that lack a factor', '.'),
-    ...(style.left_out_factors.length === 0
-      ? []
-      : [
-          h(
-            'p.quiet',
-            `Left out, for lack of days or because they do not vary: ${style.left_out_factors.join(', ')}.`,
-          ),
-        ]),
+    style.left_out_factors.length > 0 &&
+      h(
+        'p.quiet',
+        `Left out, for lack of days or because they do not vary: ${style.left_out_factors.join(', ')}.`,
+      ),
     table({
       caption: 'Where the return came from',
       rows,

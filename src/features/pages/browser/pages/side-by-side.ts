@@ -1,6 +1,6 @@
 import { isPublished, pageStudy, pageUrl } from '../address.ts';
 import { type Child, h, on, replace } from '../element.ts';
-import { MISSING, change, counted, spanText, tone, longDate, money } from '../format.ts';
+import { change, counted, spanText, tone, longDate, money } from '../format.ts';
 import { lineLook, outsideMark, swatch } from '../look.ts';
 import {
   type Line,
@@ -19,8 +19,8 @@ import type {
   Decisions,
   ModelReport,
 } from '../../responses.ts';
-import { type Column, nameColumn, table } from '../table.ts';
-import { noFigure, fold, section, button, link, errorText } from '../ui.ts';
+import { type Column, nameColumn, numberColumn, table } from '../table.ts';
+import { fold, section, button, link, errorText } from '../ui.ts';
 import {
   type ModelFigure,
   findFigure,
@@ -135,6 +135,12 @@ const HEIGHT = 260;
 
 const FIGURES = 'Figures of each model, and its decisions on one day';
 
+/** Figures that the page has asked for already, if it has, and how to ask for them. */
+export interface Figures {
+  known: Performance | null;
+  ask: () => Promise<Performance>;
+}
+
 /**
  * Figures, curves and decisions of two to four models; of other numbers, what to choose to see
  * them. Figures and decisions are asked for when the reader opens them; they are open where the
@@ -142,7 +148,7 @@ const FIGURES = 'Figures of each model, and its decisions on one day';
  */
 export async function sideBySide(
   comparison: Comparison,
-  figures: { known: Performance | null; ask: () => Promise<Performance> },
+  figures: Figures,
   signal: AbortSignal,
 ): Promise<(HTMLElement | null)[]> {
   const { models, align, days } = comparison;
@@ -244,16 +250,12 @@ function entryColumn(
   isFree: boolean,
 ): Column<ModelFigure> {
   const by = (row: ModelFigure) => entryFigure(row, entry);
-  const cell = (row: ModelFigure) => {
-    if (row.name === 'commission' && isFree) return 'no trading costs';
-    const text = row.format(by(row));
-    return text === MISSING ? noFigure(entry.runs[0] && row.reason(entry.runs[0])) : text;
-  };
+  const column = numberColumn<ModelFigure>(title, by, (value, { format }) => format(value), {
+    reason: (row) => entry.runs[0] && row.reason(entry.runs[0]),
+  });
   return {
-    title,
-    sortKey: by,
-    cell,
-    isNumber: true,
+    ...column,
+    cell: (row) => (row.name === 'commission' && isFree ? 'no trading costs' : column.cell(row)),
     look: (row) => (row.isToned ? tone(by(row)) : ''),
   };
 }

@@ -97,5 +97,7 @@ test('a view has the reading tools, and its other paths still refuse what is not
   assert.deepEqual(structuredContent, (await service.get('/results')).body);
   const refused = await fetch(`${view.url}/simulate/trigger`, { method: 'POST' });
   assert.equal(refused.status, 405);
+  const read = await fetch(`${view.url}/mcp`);
+  assert.deepEqual([read.status, read.headers.get('allow')], [405, 'POST']);
   assert.ok('/mcp' in (await view.get('/openapi.json')).body.paths);
 });

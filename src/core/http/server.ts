@@ -289,7 +289,7 @@ function requireRoute(
     );
   if ('params' in match && (viewedFile === null || isReading(match.route))) return match;
   const methods = 'params' in match ? [] : match.allowed;
-  const isOpen = viewedFile === null || isReading(match.route);
+  const isOpen = viewedFile === null || 'isRpc' in match.route;
   const names = isOpen ? methods : methods.filter((name) => name === 'GET' || name === 'HEAD');
   const allowed = names.join(', ');
   const detail = isOpen

@@ -133,10 +133,11 @@ const madeAtBuild = {
     );
     replace(
       /src[\\/]features[\\/]openapi[\\/]interface-description\.ts$/,
-      async ({ interfaceDescription }) => {
-        const { routes } = await import('./src/routes.ts');
+      async ({ interfaceDescription, toolDescriptions }) => {
+        const { routes, tools } = await import('./src/routes.ts');
         const description = await interfaceDescription(() => routes);
-        return `export async function interfaceDescription() { return ${unpacked(description)}; }`;
+        return `export async function interfaceDescription() { return ${unpacked(description)}; }
+          export async function toolDescriptions() { return ${unpacked(await toolDescriptions(tools))}; }`;
       },
     );
   },

@@ -10,7 +10,7 @@ import { runAuditWorker, isAuditThread } from './core/verify/database-audit.ts';
 
 if (isMainThread) runCommand();
 else if (isAuditThread()) void runAuditWorker();
-else void import('./routes.ts').then(({ routes }) => runReportWorker(routes));
+else void import('./routes.ts').then(({ routes, tools }) => runReportWorker([...routes, ...tools]));
 
 function runCommand(): void {
   ignoreBrokenPipe();

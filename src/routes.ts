@@ -18,6 +18,7 @@ import { auditRoute } from './core/api/audit.ts';
 import { healthRoute } from './core/api/health.ts';
 import { openapiRoute } from './features/openapi/route.ts';
 import { mcpRoute } from './features/mcp/route.ts';
+import { toolRoutes } from './features/mcp/service-tools.ts';
 
 /** THE API ON ONE SCREEN, in the order of its description: core and features meet here. */
 export const routes: readonly Route[] = [
@@ -40,11 +41,14 @@ export const routes: readonly Route[] = [
   dayRoute,
   dayToolsRoute,
   callToolRoute,
-  mcpRoute(() => routes),
+  mcpRoute(() => tools),
   auditRoute,
   healthRoute,
   openapiRoute(() => routes),
 ];
+
+/** Those that are tools of the Model Context Protocol, as these call them. */
+export const tools = toolRoutes(routes);
 
 /** What the service and a view serve. */
 export const application: Application = {

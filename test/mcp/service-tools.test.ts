@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { fitAnswer } from '../../src/core/api/fit.ts';
+import { fitAnswer } from '../../src/features/mcp/fit.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
 import { bearer, callTool, mcp, request } from '../support/mcp.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -130,7 +130,8 @@ test('a record that is too large by itself loses its longest lists', () => {
   const fit = (records: object[], beside = {}) =>
     fitAnswer(JSON.stringify({ models: records, ...beside, count: records.length }), 4_000, {
       path: '/performance',
-      list: { name: 'models', rest: 'ask for fewer' },
+      list: 'models',
+      rest: 'ask for fewer',
     });
   const { text, left } = fit([record(1, 5), record(2, 900), record(3, 5)]);
   const { models } = JSON.parse(text);

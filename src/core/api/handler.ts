@@ -8,6 +8,7 @@ import { deploymentFields, type ServedSettings } from '#settings/settings.ts';
 import { type Cell, csvLine } from '#text/csv.ts';
 import { asObject } from '#json/json.ts';
 import { innerSchema, type Shape } from '#json/shape.ts';
+import type { Route } from './route.ts';
 
 /** What every handler works with. */
 export interface Context {
@@ -42,8 +43,8 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   headers: Headers;
   /** The token of a model-day; null without one, and on routes that take none. */
   token: string | null;
-  /** Of an answer that is cut: how many bytes it may have. */
-  most?: number;
+  /** Of an answer that is cut: whether it needs no more records. */
+  isFull?(): boolean;
   /** Of a route that calls others. */
   caller?: Caller;
 }
@@ -54,16 +55,17 @@ export type Rights = 'everything' | 'reading' | 'day';
 /** Who has sent a request, and what answers other routes in its place. */
 export interface Caller {
   rights: Rights;
-  /** Answers a route as a request for it does, in a reader thread where that does; but cut. */
-  call(route: { path: string }, input: Input): Promise<FittedAnswer>;
+  /** The text that a route answers, made where a request for it is, until `end`. */
+  call(route: Route, asked: Asked, end: AbortController): Promise<string>;
   /** What a client reads of an error; one that is unexpected goes to the log. */
   explain(error: unknown): string;
 }
 
-/** An answer of no more bytes than were asked for, and in a sentence what is left out of it. */
-export interface FittedAnswer {
-  text: string;
-  left: string | null;
+/** What a request says to a route; the query as in a URL. */
+export interface Asked {
+  params: Record<string, string>;
+  query: string;
+  json?: unknown;
 }
 
 export type Format = 'json' | 'csv';
@@ -130,12 +132,11 @@ export function asyncText(text: Promise<string>, end: AbortController): AsyncBod
   return { made, isTable: false, end };
 }
 
-/** Items until they have more than so many bytes. */
-export function* within(items: Iterable<string>, most = Infinity): Generator<string> {
-  let bytes = 0;
+/** Records until the answer is full. */
+export function* until<Item>(items: Iterable<Item>, isFull = () => false): Generator<Item> {
   for (const item of items) {
+    if (isFull()) return;
     yield item;
-    if ((bytes += Buffer.byteLength(item)) > most) return;
   }
 }
 

@@ -155,10 +155,8 @@ export const jobsRoute = route({
   response: jobsResponse,
   isShort: areJobsSmall,
   hasTable: true,
-  list: {
-    name: 'jobs',
-    count: (context, { query }) => countJobs(context.database, resolveStudy(context, query)) ?? 0,
-  },
+  list: 'jobs',
+  count: (context, { query }) => countJobs(context.database, resolveStudy(context, query)) ?? 0,
   isKept: true,
   handle(context, { query, format }) {
     const { database, settings } = context;

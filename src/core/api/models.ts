@@ -147,7 +147,7 @@ export const modelsRoute = route({
   query: v.object({ study: studyFilter }),
   response: modelsResponse,
   errors: BUSY,
-  list: { name: 'models' },
+  list: 'models',
   handle(context, { query }) {
     const { database, settings } = context;
     const study = resolveStudy(context, query).study || null;

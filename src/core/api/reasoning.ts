@@ -6,7 +6,7 @@ import { invalidFilter, ServiceError } from '#domain/service-error.ts';
 import { servedSchema } from '#wire/protocol.ts';
 import { dateRangeEntries, feedEntries, sessionFilters } from './filters.ts';
 import { deploymentFields } from '#settings/settings.ts';
-import { jsonBody } from './handler.ts';
+import { jsonBody, until } from './handler.ts';
 import {
   actionEntries,
   dateText,
@@ -196,26 +196,20 @@ export const reasoningRoute = route({
   query: reasoningQuery,
   response: reasoningResponse,
   errors: { 400: 'The date is not YYYY-MM-DD.', 404: 'No session matches the filters.', ...BUSY },
-  list: {
-    name: 'sessions',
-    rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
-    count: (context, { query }) => countSessions(context.database, sessionFilters(context, query)),
-  },
+  list: 'sessions',
+  rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
+  count: (context, { query }) => countSessions(context.database, sessionFilters(context, query)),
   /** Throws a `ServiceError` (`no_sessions`) before the first piece when nothing matches. */
-  *handle(context, { query, most = Infinity }) {
+  *handle(context, { query, isFull }) {
     const { database, settings } = context;
     if (query.date !== undefined && !isCalendarDate(query.date))
       throw new ServiceError('invalid_dates', invalidDate(query.date));
     const conversation = query.include_full_conversation;
     const filters = sessionFilters(context, query);
-    let [count, bytes] = [0, 0];
-    for (const pieces of sessionPieces(database, filters, { conversation })) {
-      if (bytes > most) break;
+    let count = 0;
+    for (const pieces of until(sessionPieces(database, filters, { conversation }), isFull)) {
       yield count === 0 ? '{"sessions":[' : ',';
-      for (const piece of pieces) {
-        yield piece;
-        bytes += piece.length;
-      }
+      yield* pieces;
       count += 1;
     }
     if (count === 0)

@@ -7,7 +7,7 @@ import {
   resultColumns,
   resultRecords,
 } from '#database/records/position-records.ts';
-import { type Context, csvTable, formatQuery, type Input, listBody, within } from './handler.ts';
+import { type Context, csvTable, formatQuery, type Input, listBody, until } from './handler.ts';
 import { dateRangeEntries, parseFilters, sessionFilters } from './filters.ts';
 import {
   actionEntries,
@@ -83,17 +83,15 @@ export const resultsRoute = route({
   bareErrors: true,
   isShort: areResultsFew,
   hasTable: true,
-  list: {
-    name: 'results',
-    rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
-    count: (context, { query }) => countResults(context.database, sessionFilters(context, query)),
-  },
-  handle(context, { query, format, most }) {
+  list: 'results',
+  rest: 'ask for fewer by model, job_id, date, or start_date and end_date',
+  count: (context, { query }) => countResults(context.database, sessionFilters(context, query)),
+  handle(context, { query, format, isFull }) {
     const records = resultRecords(context.database, sessionFilters(context, query));
     if (format === 'csv') {
       const cells = createCellReader(context.database);
       return csvTable('results.csv', resultColumns, records.map(cells));
     }
-    return listBody(null, 'results', within(records.map(recordJson), most));
+    return listBody(null, 'results', until(records, isFull).map(recordJson));
   },
 });

@@ -7,15 +7,6 @@ export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
 /** The parts of the API; generated clients have a module for each. */
 export type Tag = 'jobs' | 'results' | 'data' | 'agents' | 'service';
 
-/** A list whose records are cut off where an answer would be too long. */
-export interface LongList {
-  name: string;
-  /** How to ask for the rest; null where the page after the last record is asked for, or all over HTTP. */
-  rest?: string;
-  /** How many records there are, of a list that ends once it is long enough. */
-  count?(context: Context, input: Input): number;
-}
-
 /** One endpoint: its method and path, its request, its response and its errors. */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
@@ -47,8 +38,12 @@ export interface Route {
   isKept?: true;
   /** Whether it also responds in CSV, and has `format` in its query. */
   hasTable?: true;
-  /** The long list of its answer, which a cut one has less of. */
-  list?: LongList;
+  /** The long list of its answer, of which a tool shows what fits. */
+  list?: string;
+  /** How to ask for the rest, where no page follows. */
+  rest?: string;
+  /** How many records there are on all pages, or in an answer that ends when it is full. */
+  count?(context: Context, input: Input): number;
   /**
    * Answers messages of JSON-RPC: takes any body, and every token, also in a view; what is refused
    * is an error of JSON-RPC too. It may call other routes.
@@ -84,13 +79,11 @@ export function route<
   Body extends Route['body'] = undefined,
   Headers extends Fields | undefined = undefined,
 >(
-  row: Omit<Route, 'query' | 'body' | 'headers' | 'list' | 'handle'> & {
+  row: Omit<Route, 'query' | 'body' | 'headers' | 'count' | 'handle'> & {
     query?: Query;
     body?: Body;
     headers?: Headers;
-    list?: Omit<LongList, 'count'> & {
-      count?(context: Context, input: Input<Checked<Query>>): number;
-    };
+    count?(context: Context, input: Input<Checked<Query>>): number;
     handle(
       context: Context,
       input: Input<Checked<Query>, Checked<Body>, Checked<Headers>>,

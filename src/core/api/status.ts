@@ -120,7 +120,7 @@ export const statusRoute = route({
   response: statusResponse,
   errors: NO_JOB,
   isShort: isJobSmall,
-  list: { name: 'details' },
+  list: 'details',
   *handle({ database, settings }, { params }) {
     const { job_id: jobId = '' } = params;
     checkJob(database, { jobId });

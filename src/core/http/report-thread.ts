@@ -9,7 +9,6 @@ import type { Address, Reader } from '#database/database.ts';
 import { hasRoom, findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { parentThread } from '#process/program.ts';
-import { fitted } from '#api/fit.ts';
 import { isReady, bodyPieces, outsideService, type ResponseBody } from '#api/handler.ts';
 import { stackTrace } from '#process/log.ts';
 import type { Delivery, Failure, ReportRequest } from './reports.ts';
@@ -68,10 +67,7 @@ async function makeReport(
     isFixed: false,
   };
   try {
-    const body =
-      input.most === undefined
-        ? route.handle(context, input)
-        : JSON.stringify(fitted(route, context, input));
+    const body = route.handle(context, input);
     assert(isReady(body), 'a report is made in one go');
     await deliver(body, address, send);
   } finally {

@@ -113,8 +113,8 @@ export function createReports(limits: HttpLimits): Reports {
   const kept = new Map<string, KeptReport & { version: string }>();
   return {
     make(request, version) {
-      const { params, query, format, most } = request.input;
-      const key = JSON.stringify([request.path, params, query, format, most]);
+      const { params, query, format } = request.input;
+      const key = JSON.stringify([request.path, params, query, format]);
       const isTable = format === 'csv';
       const known = kept.get(key);
       if (known?.version === version)

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { contentVersion } from '#database/state.ts';
 import {
+  type Asked,
   type Context,
   type Caller,
-  CLIENT_LEFT,
   type HandlerResult,
   type Input,
   type Rights,
@@ -14,7 +12,6 @@ import {
   type AsyncBody,
   bodyPieces,
 } from '#api/handler.ts';
-import { fitted } from '#api/fit.ts';
 import { RPC_CODES, rpcError } from '#api/rpc-error.ts';
 import { errorCode } from '#domain/service-error.ts';
 import { logUnexpected } from '#process/log.ts';
@@ -52,8 +49,8 @@ import type { Route } from '#api/route.ts';
 const MAX_SHOWN_PATH = 200;
 
 const VARIES_BY_ACCEPT = ['Vary', 'Accept'];
-/** Paths where clients look, without a token, for other ways to get one: there are none. */
-const WELL_KNOWN = /^\/\.well-known\//;
+/** Below it clients look, without a token, for other ways to get one: there are none. */
+const WELL_KNOWN = '/.well-known/';
 
 type AnyRoute = Route | PageRoute;
 
@@ -68,7 +65,6 @@ interface Site {
   context: Context;
   limits: HttpLimits;
   access: AccessRules;
-  routes: readonly Route[];
   router: Router<AnyRoute>;
   pages: Router<AnyRoute>;
   sendMissing: Pages['sendMissing'];
@@ -98,7 +94,6 @@ export function createHttpServer(
     context,
     limits,
     access: createAccessRules(accessTokens, context.settings.allowedHosts),
-    routes,
     router: createRouter<AnyRoute>(routes),
     pages: createRouter<AnyRoute>(pageRoutes),
     sendMissing,
@@ -128,7 +123,7 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
   try {
     checkMessage(request, limits);
     match = findRoute(site, request, target);
-    if (match !== null || !(isFromBrowser(site, request) || WELL_KNOWN.test(target.path)))
+    if (match !== null || !(isFromBrowser(site, request) || target.path.startsWith(WELL_KNOWN)))
       rights = checkToken(access, request, {
         route: match?.route ?? null,
         agentDays: context.agentDays,
@@ -172,27 +167,27 @@ async function send(
   if (isAgent) response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(request, limits));
   const input = checkInput(route, request, { params, query, json });
-  if (route.isRpc) input.caller = createCaller(site, response, rights);
-  await serve(site, response, route, input);
+  if (route.isRpc) input.caller = createCaller(site, rights);
+  await serve(site, route, input, (handled) => sendResult(site, response, route, handled));
 }
 
 /**
  * A response that reads the database is of one moment, whatever is committed meanwhile. It is made
  * in a reader thread, or here where that takes little time.
  */
-async function serve(
+async function serve<Result>(
   site: Site,
-  response: ServerResponse,
   route: Route,
   input: Input,
-): Promise<void> {
+  take: (handled: HandlerResult) => Result,
+): Promise<Awaited<Result>> {
   const { context } = site;
-  const send = (handled: HandlerResult) => sendResult(site, response, route, handled);
-  if (route.method !== 'GET' || route.isDirect) return send(await route.handle(context, input));
+  if (route.method !== 'GET' || route.isDirect)
+    return await take(await route.handle(context, input));
   const report = route.isShort?.(context, input) ? null : requestReport(site, route, input);
-  if (report !== null) return send(report);
-  return context.database.read((moment) =>
-    send(route.handle({ ...context, database: moment }, input)),
+  if (report !== null) return await take(report);
+  return await context.database.read((moment) =>
+    take(route.handle({ ...context, database: moment }, input)),
   );
 }
 
@@ -213,32 +208,26 @@ function sendResult(
   sendText(response, 200, { type: typeHeaders(fileName), text: [...pieces].join(''), headers });
 }
 
-/** What answers other routes for a request, until that is over. */
-function createCaller(site: Site, response: ServerResponse, rights: Rights): Caller {
-  const { context, routes } = site;
-  const over = new AbortController();
-  response.once('close', () => over.abort(CLIENT_LEFT));
+/** What answers other routes for a request. */
+function createCaller(site: Site, rights: Rights): Caller {
+  const { context } = site;
   return {
     rights: context.viewedFile === null ? rights : 'reading',
     explain: (error) => refusalOf(context, error).message,
-    async call({ path }, input) {
-      const route = routes.find((one) => one.path === path);
-      assert(route !== undefined, 'routes call those that are served');
-      if (route.method !== 'GET') {
-        const handled = await route.handle(context, input);
-        assert(typeof handled === 'string', 'what changes something answers in a text');
-        return { text: handled, left: null };
-      }
-      const report = route.isShort?.(context, input) ? null : requestReport(site, route, input);
-      if (report === null)
-        return context.database.read((moment) =>
-          fitted(route, { ...context, database: moment }, input),
-        );
-      over.signal.addEventListener('abort', () => report.end.abort(CLIENT_LEFT));
-      const { bytes } = await report.made;
-      return JSON.parse(await text(Readable.from(bytes instanceof Uint8Array ? [bytes] : bytes)));
-    },
+    call: async (route, asked, end) =>
+      serve(site, route, checkInput(route, NO_HEADERS, asked), (handled) =>
+        wholeText(handled, end),
+      ),
   };
+}
+
+async function wholeText(handled: HandlerResult, end: AbortController): Promise<string> {
+  if (isReady(handled)) return [...bodyPieces(handled).pieces].join('');
+  assert('made' in handled, 'what calls routes calls none that do so');
+  end.signal.addEventListener('abort', () => handled.end.abort(end.signal.reason));
+  const { bytes } = await handled.made;
+  assert(bytes instanceof Uint8Array, 'it is short');
+  return new TextDecoder().decode(bytes);
 }
 
 /** The response in a reader thread; null where there is no file that it could open. */
@@ -287,9 +276,9 @@ function requireRoute(
       404,
       `There is no ${path.slice(0, MAX_SHOWN_PATH)}; GET /openapi.json lists all paths`,
     );
-  if ('params' in match && (viewedFile === null || isReading(match.route))) return match;
-  const methods = 'params' in match ? [] : match.allowed;
   const isOpen = viewedFile === null || 'isRpc' in match.route;
+  if ('params' in match && (isOpen || match.route.method === 'GET')) return match;
+  const methods = 'params' in match ? [] : match.allowed;
   const names = isOpen ? methods : methods.filter((name) => name === 'GET' || name === 'HEAD');
   const allowed = names.join(', ');
   const detail = isOpen
@@ -298,12 +287,13 @@ function requireRoute(
   throw new HttpError(405, detail, { headers: ['Allow', allowed] });
 }
 
-const isReading = (route: AnyRoute) => route.method === 'GET' || 'isRpc' in route;
+/** Of the request that a call of a route is. */
+const NO_HEADERS = { headers: {}, headersDistinct: {} };
 
 function checkInput(
   route: Route,
-  request: IncomingMessage,
-  { params, query, json }: { params: Record<string, string>; query: string; json: unknown },
+  request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
+  { params, query, json }: Asked,
 ): Input {
   const values = validateQuery(route.query, query);
   return {

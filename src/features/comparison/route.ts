@@ -337,7 +337,8 @@ export const comparisonRoute = route({
   errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
-  list: { name: 'pairs', rest: 'ask for fewer by models' },
+  list: 'pairs',
+  rest: 'ask for fewer by models',
   handle(context, { query: given, format }) {
     const query = resolveStudy(context, given, { areMixed: true });
     const { startDate, endDate, jobId } = parseFilters(query);

@@ -100,7 +100,8 @@ export const coverageRoute = route({
     'The stored prices: per symbol its bars, covered spans, gaps between them and last download.',
   query: coverageQuery,
   response: coverageResponse,
-  list: { name: 'symbols', rest: 'ask for one by symbol' },
+  list: 'symbols',
+  rest: 'ask for one by symbol',
   isKept: true,
   handle({ database, settings }, { query: { symbol: wanted, date } }) {
     const symbols = wanted === undefined ? knownSymbols(database) : JSON.stringify([wanted]);

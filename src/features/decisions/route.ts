@@ -95,11 +95,8 @@ export const decisionsRoute = route({
   errors: MODEL_DAY_ERRORS,
   hasTable: true,
   isKept: true,
-  list: {
-    name: 'decisions',
-    count: (context, { query }) =>
-      countDecisions(context.database, decisionFilters(context, query)),
-  },
+  list: 'decisions',
+  count: (context, { query }) => countDecisions(context.database, decisionFilters(context, query)),
   handle(context, { query, format }) {
     const { database, settings } = context;
     const { limit, before } = query;

@@ -20,13 +20,12 @@ export const HEADERS = v.object({
 });
 export type Headers = v.InferOutput<typeof HEADERS>;
 
-/** Those with a handshake, the newest first. */
-export const OLDER = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+/** Of those with a handshake. */
+const NEWEST = '2025-11-25';
+const OLDER: unknown[] = [NEWEST, '2025-06-18', '2025-03-26'];
 /** In which each request names its revision. */
-export const MODERN = '2026-07-28';
+const MODERN = '2026-07-28';
 export const SUPPORTED = [MODERN, ...OLDER];
-/** Before the names of what requests and results say of the protocol. */
-export const PREFIX = 'io.modelcontextprotocol/';
 
 /** Codes of errors. */
 export const INVALID_REQUEST = -32_600;
@@ -35,42 +34,48 @@ export const INVALID_PARAMS = -32_602;
 const HEADER_MISMATCH = -32_020;
 const UNSUPPORTED_VERSION = -32_022;
 
+/** Before the names of what requests and results say of the protocol. */
+export const PREFIX = 'io.modelcontextprotocol/';
+const VERSION = `${PREFIX}protocolVersion`;
+const CAPABILITIES = `${PREFIX}clientCapabilities`;
+
 const metaOf = ({ params }: RpcMessage) => asObject(params['_meta']) ?? {};
+
+/** The revision that a handshake agrees on. */
+export function agreedVersion(asked: unknown): unknown {
+  return OLDER.includes(asked) ? asked : NEWEST;
+}
 
 /** Whether a request names its revision, or a header names one later than the handshakes. */
 export function isModern(
   sent: RpcMessage,
   { 'MCP-Protocol-Version': version = '' }: Headers,
 ): boolean {
-  const isLater = /^\d{4}-\d\d-\d\d$/.test(version) && version > OLDER[0];
-  return isLater || `${PREFIX}protocolVersion` in metaOf(sent);
+  return VERSION in metaOf(sent) || (/^\d{4}-\d\d-\d\d$/.test(version) && version > NEWEST);
 }
 
 type Refusal = [code: number, message: string, data?: object];
 
 /** What is wrong with the revision of a message, or with headers that repeat it; null if nothing is. */
 export function findMismatch(sent: RpcMessage, headers: Headers): Refusal | null {
-  const { 'MCP-Protocol-Version': version = OLDER[0] } = headers;
+  const { id, method, params } = sent;
   if (!isModern(sent, headers))
-    return OLDER.some((own) => own === version)
+    return OLDER.includes(headers['MCP-Protocol-Version'] ?? NEWEST)
       ? null
       : [INVALID_REQUEST, `MCP-Protocol-Version: expected one of ${SUPPORTED.join(', ')}`];
-  const { id, method, params } = sent;
-  const meta = metaOf(sent);
-  const requested = meta[`${PREFIX}protocolVersion`];
-  const needed = ['protocolVersion', 'clientCapabilities'].map((name) => PREFIX + name);
-  if (typeof requested !== 'string' || asObject(meta[needed[1] ?? '']) === undefined)
-    return id === undefined ? null : [INVALID_PARAMS, `params._meta needs ${needed.join(' and ')}`];
+  const { [VERSION]: requested, [CAPABILITIES]: capabilities } = metaOf(sent);
+  if (typeof requested !== 'string' || asObject(capabilities) === undefined)
+    return id === undefined
+      ? null
+      : [INVALID_PARAMS, `params._meta needs ${VERSION} and ${CAPABILITIES}`];
   const expected = {
     'MCP-Protocol-Version': requested,
     'Mcp-Method': method,
     ...(method === 'tools/call' && { 'Mcp-Name': params['name'] }),
   };
-  const different = Object.entries(expected).find(
-    ([name, own]) => decodeHeader(headers[name as keyof Headers]) !== own,
-  );
-  if (different !== undefined)
-    return [HEADER_MISMATCH, `The header ${different[0]} must be that of the body`];
+  for (const [name, own] of Object.entries(expected))
+    if (decodeHeader(headers[name as keyof Headers]) !== own)
+      return [HEADER_MISMATCH, `The header ${name} must be that of the body`];
   const data = { supported: SUPPORTED, requested };
   return requested === MODERN ? null : [UNSUPPORTED_VERSION, 'This revision is unknown', data];
 }

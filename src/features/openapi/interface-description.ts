@@ -9,3 +9,17 @@ export async function interfaceDescription(routes: () => readonly Route[]): Prom
   const { describeApi } = await import('./openapi.ts');
   return JSON.stringify(describeApi(routes()));
 }
+
+/** A tool, as the Model Context Protocol lists it. */
+export interface ToolDescription {
+  name: string;
+  description: string;
+  inputSchema: { properties: object; required: string[] };
+  annotations: { readOnlyHint: boolean };
+}
+
+/** The routes that are tools, as a JSON list; made like the description of the interface. */
+export async function toolDescriptions(routes: readonly Route[]): Promise<string> {
+  const { describeTool } = await import('./openapi.ts');
+  return JSON.stringify(routes.map(describeTool));
+}

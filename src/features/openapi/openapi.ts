@@ -55,10 +55,7 @@ function nestedSchemas(schema: v.GenericSchema): v.GenericSchema[] {
 
 /** The named schemas themselves, as `components.schemas` has them. */
 function describeNamed(names: Names): Record<string, JsonSchema> {
-  const described = Object.entries(toJsonSchemaDefs(names, conversionConfig('input')));
-  return Object.fromEntries(
-    described.map(([name, { title: _title, ...schema }]) => [name, schema]),
-  );
+  return toJsonSchemaDefs(names, conversionConfig('input'));
 }
 
 /** A schema that refers to the titled ones by title. */
@@ -84,6 +81,7 @@ function conversionConfig(typeMode: Side): ConversionConfig {
     typeMode,
     target: 'draft-2020-12',
     errorMode: 'ignore',
+    ignoreActions: ['title'],
     overrideSchema: ({ valibotSchema, jsonSchema }) => simplifySchema(valibotSchema, jsonSchema),
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   };
@@ -257,7 +255,25 @@ export function routeErrors(route: Route): Record<number, string> {
   };
 }
 
-function pathParameters({ path }: Route): unknown[] {
+/** Parameters of answers that are not JSON. */
+const OF_TABLES = ['format', 'table'];
+
+/** A route as a tool of the Model Context Protocol: its arguments are the body, or the parameters. */
+export function describeTool(route: Route): object {
+  const { tool: name, summary: description, method, body } = route;
+  const parameters = [...pathParameters(route), ...describeParameters(route.query, 'query', {})];
+  const own = parameters.filter((one) => !OF_TABLES.includes(one.name));
+  const properties = own.map((one) => [one.name, { ...one.schema, description: one.description }]);
+  const fields = {
+    ...{ type: 'object', additionalProperties: false },
+    properties: Object.fromEntries(properties),
+    required: own.filter(({ required }) => required).map((one) => one.name),
+  };
+  const inputSchema = body ? describeSchema(body, {}) : fields;
+  return { name, description, inputSchema, annotations: { readOnlyHint: method === 'GET' } };
+}
+
+function pathParameters({ path }: Route) {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
@@ -268,11 +284,7 @@ function pathParameters({ path }: Route): unknown[] {
 }
 
 /** The parameters of a query or a header, as the values that their text represents. */
-function describeParameters(
-  fields: Route['query'],
-  place: 'query' | 'header',
-  names: Names,
-): unknown[] {
+function describeParameters(fields: Route['query'], place: 'query' | 'header', names: Names) {
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
     const { description, ...schema } = describeSchema(field, names, 'output');
     const value = 'default' in schema && { default: v.parse(field, undefined) };

@@ -287,7 +287,8 @@ export const performanceRoute = route({
   errors: { ...MODEL_DAY_ERRORS, 404: 'There is no such job, or no price of the benchmark.' },
   hasTable: true,
   isKept: true,
-  list: { name: 'models', rest: 'ask for fewer by models' },
+  list: 'models',
+  rest: 'ask for fewer by models',
   handle(context, { query: given, format }) {
     const query = resolveStudy(context, given);
     checkNames(context.database, parseFilters(query));

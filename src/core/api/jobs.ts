@@ -156,7 +156,8 @@ export const jobsRoute = route({
   isShort: areJobsSmall,
   hasTable: true,
   list: 'jobs',
-  count: (context, { query }) => countJobs(context.database, resolveStudy(context, query)) ?? 0,
+  count: (context, { query }) =>
+    countJobs(context.database, { ...resolveStudy(context, query), before: null }),
   isKept: true,
   handle(context, { query, format }) {
     const { database, settings } = context;

@@ -110,6 +110,8 @@ interface Returned<Row> {
   /** The first row of a query that always returns one. */
   one: Row;
   has: boolean;
+  /** How many rows there are; SQLite leaves out what does not change their number. */
+  count: number;
   column: Cell<Row>[];
   set: Set<Cell<Row>>;
   /** The value of the first row, or null. */
@@ -121,7 +123,8 @@ interface Returned<Row> {
 /** How a query is asked. */
 export type QueryWay = keyof Returned<unknown>;
 
-type Ways<Row> = {
+/** A statement as a function for each way. */
+export type Ways<Row> = {
   [Way in keyof Returned<Row>]: (reader: Reader, ...values: Parameter[]) => Returned<Row>[Way];
 };
 
@@ -177,6 +180,10 @@ export function query<const Columns extends RowShape>(
         ...bind(values),
       ) as IterableIterator<unknown> as IterableIterator<Row>,
     has: (...asked) => get(...asked) !== undefined,
+    count(reader, ...values) {
+      const counting = reader.statement(`SELECT count(*) FROM (${sql})`, 'arrays');
+      return Number(counting.get(...bind(values))?.[0]);
+    },
     column: (...asked) => all(...asked).map(cell),
     set: (...asked) => new Set(declared.column(...asked)),
     value(...asked) {

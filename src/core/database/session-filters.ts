@@ -1,6 +1,6 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import type { Reader } from './database.ts';
-import { distinct, integer, type Query, query, text } from './rows.ts';
+import { distinct, integer, type Query, query, text, type Ways } from './rows.ts';
 
 /** A range of dates, both ends included; an absent end is open. */
 export interface DateWindow {
@@ -41,7 +41,7 @@ export function dateBounds({
  */
 export function overSessions<Row>(
   declare: (sessions: (joined?: string) => string, order: string) => Query<Row>,
-): (reader: Reader, filters: SessionFilters) => IterableIterator<Row> {
+) {
   const statement = (index: string, condition: string) =>
     declare(
       (joined = '') =>
@@ -53,18 +53,21 @@ export function overSessions<Row>(
   const byModel = statement('sessions_by_model', 'AND own.model = ?4');
   const ofJob = statement('sessions_by_job', 'AND own.job_id = ?4');
   const byModelAndJob = statement('sessions_by_model', 'AND own.model = ?4 AND own.job_id = ?5');
-  return (reader, { jobId, model, models, ...window }) => {
-    const read =
-      model === undefined
-        ? jobId === undefined
-          ? all
-          : ofJob
-        : jobId === undefined
-          ? byModel
-          : byModelAndJob;
-    const values = [model, jobId].filter((value) => value !== undefined);
-    return read.iterate(reader, ...dateBounds(window), models ?? null, ...values);
-  };
+  const ask =
+    <Way extends 'iterate' | 'count'>(way: Way) =>
+    (reader: Reader, { jobId, model, models, ...window }: SessionFilters) => {
+      const ways: Ways<Row> =
+        model === undefined
+          ? jobId === undefined
+            ? all
+            : ofJob
+          : jobId === undefined
+            ? byModel
+            : byModelAndJob;
+      const values = [model, jobId].filter((value) => value !== undefined);
+      return ways[way](reader, ...dateBounds(window), models ?? null, ...values);
+    };
+  return Object.assign(ask('iterate'), { count: ask('count') });
 }
 
 /** The sessions that count, by date and model. */

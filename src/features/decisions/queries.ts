@@ -2,7 +2,7 @@ import { type SessionFilters, dateBounds, NONE_COUNTS } from '#database/session-
 import type { Reader } from '#database/database.ts';
 import { studySql } from '#database/records/model-records.ts';
 import { cutWords, decisionKinds, MAX_WORDS_LENGTH, sides } from '#database/decisions.ts';
-import { integer, oneOf, orNull, query, real, type RowOf, text } from '#database/rows.ts';
+import { integer, oneOf, orNull, query, real, reads, type RowOf, text } from '#database/rows.ts';
 
 /** How many messages before an order the model's words may be: it may call tools without a word. */
 const WORDS_WITHIN = 20;
@@ -125,13 +125,15 @@ const feedQuery = (rows: string) =>
 /** Newest date first; those of a date are sorted. */
 const SESSIONS = 'trading_sessions AS own INDEXED BY sessions_in_answer_order CROSS JOIN';
 
-const ALL = feedQuery(
-  `${sessionsSql(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`,
-);
+const EVERY = `${sessionsSql(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES}`;
+const ALL = feedQuery(EVERY);
 
-const COUNT = query(
-  `SELECT count(*) FROM (${sessionsSql(`${SESSIONS} decisions AS made`, 'true')} UNION ALL ${FAILURES})`,
+/** How many decisions there are on all pages. */
+export const countDecisions = reads(
+  'cell',
+  `SELECT count(*) FROM (${EVERY})`,
   [integer],
+  (filters: DecisionFilters) => parametersOf(filters),
 );
 
 /** Up to how many decisions are all looked at and sorted for a page: a few milliseconds. */
@@ -179,15 +181,9 @@ export function readDecisions(
   return found.map((one) => ({ ...one, reason: cut(one.reason), detail: cut(one.detail) }));
 }
 
-/** How many decisions there are on all pages. */
-export function countDecisions(reader: Reader, filters: DecisionFilters): number {
-  const [count] = COUNT.one(reader, ...parametersOf(filters, null));
-  return count;
-}
-
 function parametersOf(
   { symbol, kind, jobId, models, ...window }: DecisionFilters,
-  after: Place | null,
+  after: Place | null = null,
 ) {
   const [start, end] = dateBounds(window);
   const { date, model, jobId: job, place } = after ?? { date: '', model: '', jobId: '', place: 0 };

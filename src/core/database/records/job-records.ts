@@ -142,25 +142,19 @@ interface JobFilters {
   before: JobPlace | null;
 }
 
-const IS_LISTED = `(?1 IS NULL OR status = ?1) AND (?2 IS NULL OR coalesce(study, '') = ?2)`;
-
-/** How many jobs there are on all pages of the list. */
-export const countJobs = reads(
-  'value',
-  `SELECT count(*) FROM jobs WHERE ${IS_LISTED}`,
-  [integer],
-  ({ status, study }: Omit<JobFilters, 'before'>) => [status ?? null, study ?? null],
-);
+const LISTED = [
+  `SELECT job_id AS jobId, rowid FROM jobs
+   WHERE (?1 IS NULL OR status = ?1) AND (?3 IS NULL OR coalesce(study, '') = ?3) AND rowid < coalesce(?2, ${Number.MAX_SAFE_INTEGER})
+   ORDER BY rowid DESC`,
+  { jobId: text, rowid: integer },
+  ({ status, before, study }: JobFilters) => [status ?? null, before?.rowid ?? null, study ?? null],
+] as const;
 
 /** The newest job and its place in the list. Undefined when there is none. */
-export const nextJob = reads(
-  'get',
-  `SELECT job_id AS jobId, rowid FROM jobs
-   WHERE ${IS_LISTED} AND rowid < coalesce(?3, ${Number.MAX_SAFE_INTEGER})
-   ORDER BY rowid DESC LIMIT 1`,
-  { jobId: text, rowid: integer },
-  ({ status, before, study }: JobFilters) => [status ?? null, study ?? null, before?.rowid ?? null],
-);
+export const nextJob = reads('get', ...LISTED);
+
+/** How many jobs there are from a place on. */
+export const countJobs = reads('count', ...LISTED);
 
 /** Most failures of a job have one cause, such as a wrong key. */
 const MOST_FREQUENT_ERROR = `json(iif(sums.failed = 0, NULL,

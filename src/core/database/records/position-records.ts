@@ -69,18 +69,8 @@ const ROWS = overSessions((sessions) => {
   return query(`${rows('positions')} UNION ALL ${rows('holdings')}`, [integer]);
 });
 
-const COUNTS = overSessions((sessions) =>
-  query(
-    `SELECT count(*) FROM ${sessions('CROSS JOIN positions USING (session_id)')} AND own.status = 'active'`,
-    [integer],
-  ),
-);
-
 /** How many records match the filters. */
-export function countResults(reader: Reader, filters: SessionFilters): number {
-  const [[count] = [0]] = COUNTS(reader, filters);
-  return count;
-}
+export const countResults = POSITIONS.count;
 
 /** Whether the records are made of more positions and holdings; reads no more than so many. */
 export function hasMoreRows(reader: Reader, filters: SessionFilters, count: number): boolean {

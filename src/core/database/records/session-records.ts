@@ -84,17 +84,10 @@ const sessionsQuery = (more: readonly string[]) =>
       [integer, text, text],
     ),
   );
-const COUNTS = overSessions((sessions) =>
-  query(`SELECT count(*) FROM ${sessions()} AND ${IS_SHOWN}`, [integer]),
-);
-
-/** How many sessions match the filters. */
-export function countSessions(reader: Reader, filters: SessionFilters): number {
-  const [[count] = [0]] = COUNTS(reader, filters);
-  return count;
-}
-
 const SESSIONS = sessionsQuery(['NULL AS opening', 'NULL AS usage', 'NULL AS documents']);
+/** How many sessions match the filters. */
+export const countSessions = SESSIONS.count;
+
 const WHOLE_SESSIONS = sessionsQuery([
   `${OPENING} AS opening`,
   `${USAGE} AS usage`,

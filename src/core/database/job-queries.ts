@@ -215,7 +215,7 @@ export type Announcement = RowOf<typeof nextAnnouncements>;
 
 /** Stores what is to be announced, within the transaction that ends the job. */
 export function addAnnouncement(database: Database, { jobId, body }: Announcement): void {
-  database.statement('INSERT INTO announcements (job_id, body) VALUES (?, ?)').run(jobId, body);
+  insertRow(database, 'announcements', { jobId, body });
 }
 
 export function removeAnnouncement(database: Database, jobId: string): void {

@@ -119,15 +119,12 @@ async function respond(site: Site, response: ServerResponse): Promise<void> {
   const request = response.req;
   const target = readTarget(request);
   let match: Match<AnyRoute> | null = null;
-  let rights: Rights = 'everything';
   try {
     checkMessage(request, limits);
     match = findRoute(site, request, target);
-    if (match !== null || !(isFromBrowser(site, request) || target.path.startsWith(WELL_KNOWN)))
-      rights = checkToken(access, request, {
-        route: match?.route ?? null,
-        agentDays: context.agentDays,
-      });
+    const isLost = isFromBrowser(site, request) || target.path.startsWith(WELL_KNOWN);
+    const asked = { route: match?.route ?? null, agentDays: context.agentDays };
+    const rights = match === null && isLost ? 'everything' : checkToken(access, request, asked);
     checkOrigin(access, request.headers.origin, target.host);
     const chosen = requireRoute(match, request, { ...target, viewedFile: context.viewedFile });
     await send(site, response, { ...chosen, query: target.query, rights });
@@ -161,10 +158,8 @@ async function send(
   const request = response.req;
   if ('send' in route) return route.send(request, response);
   const token = bearerToken(request.headers.authorization);
-  const isAgent = route.isRpc
-    ? token !== null
-    : route.isOfDay && context.agentDays?.has(token ?? '');
-  if (isAgent) response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
+  if ((route.isRpc && token !== null) || context.agentDays?.has(token ?? ''))
+    response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(request, limits));
   const input = checkInput(route, request, { params, query, json });
   if (route.isRpc) input.caller = createCaller(site, rights);
@@ -301,7 +296,7 @@ function checkInput(
     query: values,
     format: route.hasTable ? chooseFormat(values['format'], request.headers.accept) : 'json',
     token: route.isOfDay || route.isRpc ? bearerToken(request.headers.authorization) : null,
-    body: route.body === undefined || route.isRpc ? json : validateBody(route.body, json),
+    body: route.body && !route.isRpc ? validateBody(route.body, json) : json,
     headers:
       route.headers === undefined ? {} : validateHeaders(route.headers, request.headersDistinct),
   };

@@ -46,13 +46,13 @@ export function createWebhook({ database, log, clock, settings, limits }: Worker
   /** Resolves to why the receiver has not taken it; null when it has. */
   const post = async (url: string, { jobId, body }: Announcement) => {
     const time = String(Math.floor(clock().getTime() / 1000));
-    const sign = (secret: Buffer) =>
-      createHmac('sha256', secret).update(`${jobId}.${time}.${body}`).digest('base64');
+    const signed = `${jobId}.${time}.${body}`;
+    const signature = key && createHmac('sha256', key).update(signed).digest('base64');
     const headers = {
       'content-type': 'application/json',
       'webhook-id': jobId,
       'webhook-timestamp': time,
-      ...(key !== null && { 'webhook-signature': `v1,${sign(key)}` }),
+      ...(signature && { 'webhook-signature': `v1,${signature}` }),
     };
     const request = { method: 'POST', headers, body, timeoutMs: limits.announcementMs } as const;
     const answer = await httpStatus(url, { ...request, signal }).catch(toHttpFailure);
@@ -63,34 +63,28 @@ export function createWebhook({ database, log, clock, settings, limits }: Worker
   const deliver = async (url: string, announcement: Announcement) => {
     const { jobId } = announcement;
     let failure: string | null = null;
-    for (const pauseMs of [0, ...limits.announcementPausesMs]) {
-      await sleep(pauseMs, undefined, { signal });
-      failure = await post(url, announcement);
-      if (failure === null) break;
-      signal.throwIfAborted();
+    try {
+      for (const pauseMs of [0, ...limits.announcementPausesMs]) {
+        await sleep(pauseMs, undefined, { signal });
+        failure = await post(url, announcement);
+        if (failure === null) break;
+        signal.throwIfAborted();
+      }
+      if (failure !== null) log.warning('cannot announce the end of a job', { jobId, failure });
+      await database.write(() => removeAnnouncement(database, jobId));
+      deliveries.delete(jobId);
+      send();
+    } catch (error) {
+      // It stays: this process does not announce it twice.
+      if (!signal.aborted) logUnexpected(log, error, { jobId });
     }
-    if (failure !== null) log.warning('cannot announce the end of a job', { jobId, failure });
-    await database.write(() => removeAnnouncement(database, jobId));
   };
 
   /** Announces what is not on its way; without an address it waits for one. */
   function send(): void {
     if (address === null || signal.aborted) return;
-    for (const announcement of nextAnnouncements(database)) {
-      const { jobId } = announcement;
-      if (deliveries.has(jobId)) continue;
-      const delivery = deliver(address, announcement).then(
-        () => {
-          deliveries.delete(jobId);
-          send();
-        },
-        (error: unknown) => {
-          // It stays: this process does not announce it twice.
-          if (!signal.aborted) logUnexpected(log, error, { jobId });
-        },
-      );
-      deliveries.set(jobId, delivery);
-    }
+    for (const one of nextAnnouncements(database))
+      if (!deliveries.has(one.jobId)) deliveries.set(one.jobId, deliver(address, one));
   }
 
   return {

@@ -37,15 +37,19 @@ export interface HttpRequest {
 }
 
 /** A response, whatever its status. Redirects are not followed: a key must not go elsewhere. */
-export interface HttpResponse {
+interface HttpHead {
   status: number;
   headers: IncomingHttpHeaders;
-  text: string;
   failure?: never;
 }
 
+/** One that has been read. */
+export interface HttpResponse extends HttpHead {
+  text: string;
+}
+
 /** A response that is read as it arrives; iterating throws when it breaks off. */
-export interface HttpStream extends Omit<HttpResponse, 'text'> {
+export interface HttpStream extends HttpHead {
   body: AsyncIterable<Buffer>;
   /** Closes the connection, which ends the iteration with an error. */
   close(): void;
@@ -117,8 +121,8 @@ export function httpRequest(
   url: string,
   request: HttpRequest,
 ): Promise<HttpResponse | HttpFailure> {
-  return sendHttp(url, request, async (response) => ({
-    ...headOf(response),
+  return sendHttp(url, request, async (head, response) => ({
+    ...head,
     text: await bodyText(plainBody(response), request.maxBytes),
   }));
 }
@@ -133,10 +137,10 @@ export function httpStream(
   url: string,
   request: UnboundedRequest,
 ): Promise<HttpStream | HttpFailure> {
-  return sendHttp(url, request, async (response) => {
+  return sendHttp(url, request, async (head, response) => {
     const body = plainBody(response);
     return {
-      ...headOf(response),
+      ...head,
       body: withIdleTimeout(body, request.timeoutMs),
       close: () => body.destroy(),
     };
@@ -147,15 +151,11 @@ export function httpStream(
 export function httpStatus(
   url: string,
   request: UnboundedRequest,
-): Promise<Omit<HttpStream, 'body' | 'close'> | HttpFailure> {
-  return sendHttp(url, request, (response) => {
+): Promise<HttpHead | HttpFailure> {
+  return sendHttp(url, request, (head, response) => {
     response.on('error', () => {}).destroy();
-    return headOf(response);
+    return head;
   });
-}
-
-function headOf({ statusCode: status = 0, headers }: IncomingMessage) {
-  return { status, headers };
 }
 
 /** The bytes of a body, as long as they keep coming. Leaving it early closes the connection. */
@@ -194,7 +194,7 @@ export async function bodyText(body: AsyncIterable<Buffer>, maxBytes: number): P
 async function sendHttp<Result>(
   url: string,
   { method = 'GET', headers = {}, body, timeoutMs, signal, isDirect }: UnboundedRequest,
-  read: (response: IncomingMessage) => Result | Promise<Result>,
+  read: (head: HttpHead, response: IncomingMessage) => Result | Promise<Result>,
 ): Promise<Result | HttpFailure> {
   const target = new URL(url);
   const isNear = isDirect || isLoopback(target.hostname);
@@ -213,7 +213,8 @@ async function sendHttp<Result>(
   };
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   const outgoing = loadClient(target.protocol).request(target, options, (response) => {
-    const result = read(response);
+    const { statusCode: status = 0, headers: own } = response;
+    const result = read({ status, headers: own }, response);
     // A status is taken at once: what follows it in the same packet may be no HTTP.
     if (result instanceof Promise) result.then(resolve, reject);
     else resolve(result);

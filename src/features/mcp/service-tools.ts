@@ -10,7 +10,8 @@ import {
 import type { Route } from '#api/route.ts';
 import { invalidFilter } from '#domain/service-error.ts';
 import type { Json } from '#json/json.ts';
-import { type ToolDescription, toolDescriptions } from '../openapi/interface-description.ts';
+import { toolDescriptions } from '../openapi/interface-description.ts';
+import type { ToolDescription } from '../openapi/openapi.ts';
 import { fitAnswer } from './fit.ts';
 
 /** The tools of the service, each of which is a route. */
@@ -88,7 +89,7 @@ async function answer(call: () => Promise<string>, { explain }: Caller): Promise
 /** The request that a call is. Throws a `ServiceError` for arguments that the tool has not. */
 function ask(
   route: Route,
-  { inputSchema: { properties, required } }: ToolDescription,
+  { inputSchema: { properties = {}, required = [] } }: ToolDescription,
   args: Json,
 ): Asked {
   if (route.body !== undefined) return { params: {}, query: '', json: args };

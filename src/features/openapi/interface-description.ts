@@ -10,14 +10,6 @@ export async function interfaceDescription(routes: () => readonly Route[]): Prom
   return JSON.stringify(describeApi(routes()));
 }
 
-/** A tool, as the Model Context Protocol lists it. */
-export interface ToolDescription {
-  name: string;
-  description: string;
-  inputSchema: { properties: object; required: string[] };
-  annotations: { readOnlyHint: boolean };
-}
-
 /** The routes that are tools, as a JSON list; made like the description of the interface. */
 export async function toolDescriptions(routes: readonly Route[]): Promise<string> {
   const { describeTool } = await import('./openapi.ts');

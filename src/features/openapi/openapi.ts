@@ -259,7 +259,7 @@ export function routeErrors(route: Route): Record<number, string> {
 const OF_TABLES = ['format', 'table'];
 
 /** A route as a tool of the Model Context Protocol: its arguments are the body, or the parameters. */
-export function describeTool(route: Route): object {
+export function describeTool(route: Route) {
   const { tool: name, summary: description, method, body } = route;
   const parameters = [...pathParameters(route), ...describeParameters(route.query, 'query', {})];
   const own = parameters.filter((one) => !OF_TABLES.includes(one.name));
@@ -272,6 +272,8 @@ export function describeTool(route: Route): object {
   const inputSchema = body ? describeSchema(body, {}) : fields;
   return { name, description, inputSchema, annotations: { readOnlyHint: method === 'GET' } };
 }
+
+export type ToolDescription = ReturnType<typeof describeTool>;
 
 function pathParameters({ path }: Route) {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Route } from '#api/route.ts';
 import { namedRecord } from '#api/schemas.ts';
-import { asObject, tryParse } from '#json/json.ts';
+import type { Json } from '#json/json.ts';
 import { interfaceDescription } from './interface-description.ts';
 
 /** Feature: the description of the interface in OpenAPI, for programs that generate clients or documents. */
@@ -22,16 +22,15 @@ export function openapiRoute(routes: () => readonly Route[]): Route {
 
 /** The interface without what a view refuses: everything but GET, and messages that only read there. */
 async function readOnlyDescription(routes: () => readonly Route[]): Promise<string> {
-  const description = asObject(tryParse(await interfaceDescription(routes)));
-  const mayStay =
-    (path: string) =>
-    ([method]: [string, unknown]) =>
-      method === 'get' || routes().some((route) => route.path === path && route.isRpc);
-  const paths = Object.entries(asObject(description?.['paths']) ?? {}).flatMap(
-    ([path, operations]) => {
-      const kept = Object.entries(asObject(operations) ?? {}).filter(mayStay(path));
-      return kept.length === 0 ? [] : [[path, Object.fromEntries(kept)] as const];
-    },
-  );
-  return JSON.stringify({ ...description, paths: Object.fromEntries(paths) });
+  const whole: Description = JSON.parse(await interfaceDescription(routes));
+  const paths: Description['paths'] = {};
+  for (const { path, method, isRpc } of routes()) {
+    const name = method.toLowerCase();
+    if (method === 'GET' || isRpc) paths[path] = { [name]: whole.paths[path]?.[name] };
+  }
+  return JSON.stringify({ ...whole, paths });
+}
+
+interface Description {
+  paths: Record<string, Json>;
 }

@@ -133,11 +133,11 @@ const madeAtBuild = {
     );
     replace(
       /src[\\/]features[\\/]openapi[\\/]interface-description\.ts$/,
-      async ({ interfaceDescription, toolDescriptions }) => {
+      async ({ interfaceDescription, listedTools }) => {
         const { routes, tools } = await import('./src/routes.ts');
         const description = await interfaceDescription(() => routes);
         return `export async function interfaceDescription() { return ${unpacked(description)}; }
-          export async function toolDescriptions() { return ${unpacked(await toolDescriptions(tools))}; }`;
+          export async function listedTools() { return ${unpacked(await listedTools(tools))}; }`;
       },
     );
   },

@@ -8,7 +8,6 @@ import { deploymentFields, type ServedSettings } from '#settings/settings.ts';
 import { type Cell, csvLine } from '#text/csv.ts';
 import { asObject } from '#json/json.ts';
 import { innerSchema, type Shape } from '#json/shape.ts';
-import type { Route } from './route.ts';
 
 /** What every handler works with. */
 export interface Context {
@@ -45,28 +44,10 @@ export interface Input<Query = unknown, Body = unknown, Headers = unknown> {
   token: string | null;
   /** Of an answer that is cut: whether it needs no more records. */
   isFull?(): boolean;
-  /** Of a route that calls others. */
-  caller?: Caller;
 }
 
 /** What a token may do; that of a model-day opens its day. */
 export type Rights = 'everything' | 'reading' | 'day';
-
-/** Who has sent a request, and what answers other routes in its place. */
-export interface Caller {
-  rights: Rights;
-  /** The text that a route answers, made where a request for it is, until `end`. */
-  call(route: Route, asked: Asked, end: AbortController): Promise<string>;
-  /** What a client reads of an error; one that is unexpected goes to the log. */
-  explain(error: unknown): string;
-}
-
-/** What a request says to a route; the query as in a URL. */
-export interface Asked {
-  params: Record<string, string>;
-  query: string;
-  json?: unknown;
-}
 
 export type Format = 'json' | 'csv';
 

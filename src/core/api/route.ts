@@ -1,11 +1,27 @@
 import type * as v from 'valibot';
-import type { Context, HandlerResult, Input } from './handler.ts';
+import type { Context, HandlerResult, Input, Rights } from './handler.ts';
 
 /** The schema of a query, or of headers. */
 export type Fields = v.ObjectSchema<v.ObjectEntries, undefined>;
 
 /** The parts of the API; generated clients have a module for each. */
 export type Tag = 'jobs' | 'results' | 'data' | 'agents' | 'service';
+
+/** Who has sent a request, and what answers other routes in its place. */
+export interface Caller {
+  rights: Rights;
+  /** The text that a route answers, made where a request for it is, until `end`. */
+  call(route: Route, asked: Asked, end: AbortController): Promise<string>;
+  /** What a client reads of an error; one that is unexpected goes to the log. */
+  explain(error: unknown): string;
+}
+
+/** What a request says to a route; the query as in a URL. */
+export interface Asked {
+  params: Record<string, string>;
+  query?: string;
+  json?: unknown;
+}
 
 /** One endpoint: its method and path, its request, its response and its errors. */
 export interface Route {
@@ -50,7 +66,7 @@ export interface Route {
    */
   isRpc?: true;
   /** A method, so that one with a more specific input can be assigned; `route` checks it. */
-  handle(context: Context, input: Input): HandlerResult;
+  handle(context: Context, input: Input, caller?: Caller): HandlerResult;
 }
 
 /** Error statuses that several routes have, with their conditions. */
@@ -87,6 +103,7 @@ export function route<
     handle(
       context: Context,
       input: Input<Checked<Query>, Checked<Body>, Checked<Headers>>,
+      caller?: Caller,
     ): HandlerResult;
   },
 ): Route {

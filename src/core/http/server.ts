@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { contentVersion } from '#database/state.ts';
 import {
-  type Asked,
   type Context,
-  type Caller,
   type HandlerResult,
   type Input,
   type Rights,
@@ -12,7 +10,7 @@ import {
   type AsyncBody,
   bodyPieces,
 } from '#api/handler.ts';
-import { RPC_CODES, rpcError } from '#api/rpc-error.ts';
+import { RPC_KINDS, rpcError } from '#api/rpc-error.ts';
 import { errorCode } from '#domain/service-error.ts';
 import { logUnexpected } from '#process/log.ts';
 import { deploymentFields, type Settings } from '#settings/settings.ts';
@@ -43,7 +41,7 @@ import { chooseFormat, prefersHtml } from './negotiate.ts';
 import type { Application, PageRoute, Pages } from './application.ts';
 import { createReports, type Reports } from './reports.ts';
 import { createRouter, type Match, type Router } from './router.ts';
-import type { Route } from '#api/route.ts';
+import type { Asked, Caller, Route } from '#api/route.ts';
 
 /** How much of a path an error or the log repeats. */
 const MAX_SHOWN_PATH = 200;
@@ -162,8 +160,9 @@ async function send(
     response.on('finish', () => request.socket.setTimeout(limits.agentKeepAliveMs));
   const json = route.body && (await readJsonBody(request, limits));
   const input = checkInput(route, request, { params, query, json });
-  if (route.isRpc) input.caller = createCaller(site, rights);
-  await serve(site, route, input, (handled) => sendResult(site, response, route, handled));
+  const take = (handled: HandlerResult) => sendResult(site, response, route, handled);
+  if (route.isRpc) return take(await route.handle(context, input, createCaller(site, rights)));
+  await serve(site, route, input, take);
 }
 
 /**
@@ -217,8 +216,8 @@ function createCaller(site: Site, rights: Rights): Caller {
 }
 
 async function wholeText(handled: HandlerResult, end: AbortController): Promise<string> {
-  if (isReady(handled)) return [...bodyPieces(handled).pieces].join('');
-  assert('made' in handled, 'what calls routes calls none that do so');
+  if (typeof handled === 'string') return handled;
+  assert('made' in handled, 'it is called for its text');
   end.signal.addEventListener('abort', () => handled.end.abort(end.signal.reason));
   const { bytes } = await handled.made;
   assert(bytes instanceof Uint8Array, 'it is short');
@@ -288,7 +287,7 @@ const NO_HEADERS = { headers: {}, headersDistinct: {} };
 function checkInput(
   route: Route,
   request: Pick<IncomingMessage, 'headers' | 'headersDistinct'>,
-  { params, query, json }: Asked,
+  { params, query = '', json }: Asked,
 ): Input {
   const values = validateQuery(route.query, query);
   return {
@@ -333,7 +332,7 @@ function sendError(site: Site, response: ServerResponse, { error, match, target 
   const fields = match?.route.bareErrors ? {} : deploymentFields(context.settings);
   // What a program need not take for an error: there is nothing left to do.
   const code = errorCode(error) === 'nothing_to_resume' && { code: 'nothing_to_resume' };
-  const rpc = isRpc && rpcError(null, RPC_CODES[refusal.status] ?? -32_000, detail);
+  const rpc = isRpc && rpcError(null, RPC_KINDS[refusal.status] ?? 'other', detail);
   const text = printableJson({ detail, ...code, ...rpc, ...fields });
   const isMissing = status === 405 || (status === 404 && match === null);
   if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, refusal);

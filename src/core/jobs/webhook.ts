@@ -38,13 +38,15 @@ export function noteEnd({ database, settings }: WorkerContext, jobId: string): v
  * what kind a failure is, because its message may contain the address.
  */
 export function createWebhook({ database, log, clock, settings, limits }: WorkerContext) {
-  const { jobWebhookUrl: address, jobWebhookKey: key } = settings;
+  const { jobWebhookUrl: url, jobWebhookKey: key } = settings;
+  // Without an address the ends wait for one.
+  if (url === null) return { send() {}, async stop() {} };
   const stopping = new AbortController();
   const { signal } = stopping;
   const deliveries = new Map<string, Promise<void>>();
 
   /** Resolves to why the receiver has not taken it; null when it has. */
-  const post = async (url: string, { jobId, body }: Announcement) => {
+  const post = async ({ jobId, body }: Announcement) => {
     const time = String(Math.floor(clock().getTime() / 1000));
     const signed = `${jobId}.${time}.${body}`;
     const signature = key && createHmac('sha256', key).update(signed).digest('base64');
@@ -54,19 +56,20 @@ export function createWebhook({ database, log, clock, settings, limits }: Worker
       'webhook-timestamp': time,
       ...(signature && { 'webhook-signature': `v1,${signature}` }),
     };
-    const request = { method: 'POST', headers, body, timeoutMs: limits.announcementMs } as const;
-    const answer = await httpStatus(url, { ...request, signal }).catch(toHttpFailure);
+    const timeoutMs = limits.announcementMs;
+    const request = { method: 'POST', headers, body, timeoutMs, signal } as const;
+    const answer = await httpStatus(url, request).catch(toHttpFailure);
     if (answer.failure !== undefined) return answer.failure;
     return answer.status >= 200 && answer.status < 300 ? null : `status ${answer.status}`;
   };
 
-  const deliver = async (url: string, announcement: Announcement) => {
+  const deliver = async (announcement: Announcement) => {
     const { jobId } = announcement;
     let failure: string | null = null;
     try {
       for (const pauseMs of [0, ...limits.announcementPausesMs]) {
         await sleep(pauseMs, undefined, { signal });
-        failure = await post(url, announcement);
+        failure = await post(announcement);
         if (failure === null) break;
         signal.throwIfAborted();
       }
@@ -80,11 +83,11 @@ export function createWebhook({ database, log, clock, settings, limits }: Worker
     }
   };
 
-  /** Announces what is not on its way; without an address it waits for one. */
+  /** Announces what is not on its way. */
   function send(): void {
-    if (address === null || signal.aborted) return;
+    if (signal.aborted) return;
     for (const one of nextAnnouncements(database))
-      if (!deliveries.has(one.jobId)) deliveries.set(one.jobId, deliver(address, one));
+      if (!deliveries.has(one.jobId)) deliveries.set(one.jobId, deliver(one));
   }
 
   return {

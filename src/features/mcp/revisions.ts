@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { RpcFault } from '#api/rpc-error.ts';
 import { namedRecord } from '#api/schemas.ts';
 import { asObject } from '#json/json.ts';
 
@@ -11,7 +12,7 @@ export const message = v.object({
   method: v.string(),
   params: v.optional(namedRecord('McpParams', v.unknown()), {}),
 });
-export type RpcMessage = v.InferOutput<typeof message>;
+type RpcMessage = v.InferOutput<typeof message>;
 
 export const HEADERS = v.object({
   'MCP-Protocol-Version': v.optional(v.string()),
@@ -20,19 +21,11 @@ export const HEADERS = v.object({
 });
 export type Headers = v.InferOutput<typeof HEADERS>;
 
-/** Of those with a handshake. */
-const NEWEST = '2025-11-25';
-const OLDER: unknown[] = [NEWEST, '2025-06-18', '2025-03-26'];
+/** Those with a handshake, the newest first. */
+export const OLDER = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 /** In which each request names its revision. */
 const MODERN = '2026-07-28';
 export const SUPPORTED = [MODERN, ...OLDER];
-
-/** Codes of errors. */
-export const INVALID_REQUEST = -32_600;
-export const METHOD_NOT_FOUND = -32_601;
-export const INVALID_PARAMS = -32_602;
-const HEADER_MISMATCH = -32_020;
-const UNSUPPORTED_VERSION = -32_022;
 
 /** Before the names of what requests and results say of the protocol. */
 export const PREFIX = 'io.modelcontextprotocol/';
@@ -41,33 +34,27 @@ const CAPABILITIES = `${PREFIX}clientCapabilities`;
 
 const metaOf = ({ params }: RpcMessage) => asObject(params['_meta']) ?? {};
 
-/** The revision that a handshake agrees on. */
-export function agreedVersion(asked: unknown): unknown {
-  return OLDER.includes(asked) ? asked : NEWEST;
-}
-
 /** Whether a request names its revision, or a header names one later than the handshakes. */
 export function isModern(
   sent: RpcMessage,
   { 'MCP-Protocol-Version': version = '' }: Headers,
 ): boolean {
-  return VERSION in metaOf(sent) || (/^\d{4}-\d\d-\d\d$/.test(version) && version > NEWEST);
+  return VERSION in metaOf(sent) || (/^\d{4}-\d\d-\d\d$/.test(version) && version > OLDER[0]);
 }
 
-type Refusal = [code: number, message: string, data?: object];
-
 /** What is wrong with the revision of a message, or with headers that repeat it; null if nothing is. */
-export function findMismatch(sent: RpcMessage, headers: Headers): Refusal | null {
+export function findMismatch(sent: RpcMessage, headers: Headers): RpcFault | null {
   const { id, method, params } = sent;
-  if (!isModern(sent, headers))
-    return OLDER.includes(headers['MCP-Protocol-Version'] ?? NEWEST)
-      ? null
-      : [INVALID_REQUEST, `MCP-Protocol-Version: expected one of ${SUPPORTED.join(', ')}`];
+  if (!isModern(sent, headers)) {
+    const { 'MCP-Protocol-Version': version = OLDER[0] } = headers;
+    if (OLDER.some((own) => own === version)) return null;
+    return ['request', `MCP-Protocol-Version: expected one of ${SUPPORTED.join(', ')}`];
+  }
   const { [VERSION]: requested, [CAPABILITIES]: capabilities } = metaOf(sent);
   if (typeof requested !== 'string' || asObject(capabilities) === undefined)
     return id === undefined
       ? null
-      : [INVALID_PARAMS, `params._meta needs ${VERSION} and ${CAPABILITIES}`];
+      : ['params', `params._meta needs ${VERSION} and ${CAPABILITIES}`];
   const expected = {
     'MCP-Protocol-Version': requested,
     'Mcp-Method': method,
@@ -75,9 +62,9 @@ export function findMismatch(sent: RpcMessage, headers: Headers): Refusal | null
   };
   for (const [name, own] of Object.entries(expected))
     if (decodeHeader(headers[name as keyof Headers]) !== own)
-      return [HEADER_MISMATCH, `The header ${name} must be that of the body`];
-  const data = { supported: SUPPORTED, requested };
-  return requested === MODERN ? null : [UNSUPPORTED_VERSION, 'This revision is unknown', data];
+      return ['header', `The header ${name} must be that of the body`];
+  if (requested === MODERN) return null;
+  return ['version', 'This revision is unknown', { supported: SUPPORTED, requested }];
 }
 
 /** A header has text that is not plain as `=?base64?...?=`. */

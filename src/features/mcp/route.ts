@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import { asyncText, type Caller, type Context, type StatusBody } from '#api/handler.ts';
-import { route, BAD_BODY, type Route } from '#api/route.ts';
+import {
+  type AsyncBody,
+  asyncText,
+  type Context,
+  type Input,
+  type StatusBody,
+} from '#api/handler.ts';
+import { route, BAD_BODY, type Caller, type Route } from '#api/route.ts';
 import { rpcError } from '#api/rpc-error.ts';
 import { namedRecord } from '#api/schemas.ts';
 import { errorCode } from '#domain/service-error.ts';
@@ -9,14 +15,12 @@ import { asObject, tryParse } from '#json/json.ts';
 import { VERSION } from '#process/version.ts';
 import { serviceTools, toolResult, type Tools } from './service-tools.ts';
 import {
-  agreedVersion,
   findMismatch,
   HEADERS,
-  INVALID_PARAMS,
-  INVALID_REQUEST,
+  type Headers,
   isModern,
   message,
-  METHOD_NOT_FOUND,
+  OLDER,
   PREFIX,
   SUPPORTED,
 } from './revisions.ts';
@@ -44,58 +48,56 @@ export const mcpRoute = (toolRoutes: () => readonly Route[]): Route =>
       ...BAD_BODY,
     },
     isRpc: true,
-    async handle(context, { body, headers, caller, token }) {
+    async handle(context, input, caller) {
       assert(caller !== undefined, 'a route of JSON-RPC may call others');
-      const { success, output: sent } = v.safeParse(message, body);
-      if (!success)
-        return refuse(400, null, INVALID_REQUEST, Array.isArray(body) ? BATCH : MALFORMED);
-      const { id, method, params } = sent;
-      const mismatch = findMismatch(sent, headers);
-      if (mismatch !== null) return refuse(400, id ?? null, ...mismatch);
-      if (id === undefined) return { status: 202, json: '' };
-      const modern = isModern(sent, headers);
-      const respond = (result: object) =>
-        JSON.stringify({ jsonrpc: '2.0', id, result: { ...(modern && IDENTITY), ...result } });
-      const tools = findDay(context, caller, token) ?? (await serviceTools(toolRoutes(), caller));
-      switch (`${modern ? 'later' : 'older'} ${method}`) {
-        case 'older initialize': {
-          const protocolVersion = agreedVersion(params['protocolVersion']);
-          return respond({ protocolVersion, capabilities: CAPABILITIES, serverInfo: SERVER });
-        }
-        case 'older ping':
-          return respond({});
-        case 'later server/discover':
-          return respond({ supportedVersions: SUPPORTED, capabilities: CAPABILITIES, ...CACHED });
-        case 'older tools/list':
-        case 'later tools/list':
-          return respond({ tools: tools.list, ...(modern && CACHED) });
-        case 'older tools/call':
-        case 'later tools/call': {
-          const { name, arguments: given = {} } = params;
-          const args = asObject(given);
-          if (typeof name !== 'string' || args === undefined)
-            return refuse(400, id, INVALID_PARAMS, 'Expected a name, and arguments in an object');
-          const end = new AbortController();
-          const result = tools.call(name, args, end);
-          return result === null
-            ? refuse(200, id, INVALID_PARAMS, `There is no tool ${name.slice(0, 100)}`)
-            : asyncText(result.then(respond), end);
-        }
-      }
-      const unknown = `There is no method ${method.slice(0, 100)}`;
-      return refuse(modern ? 404 : 200, id, METHOD_NOT_FOUND, unknown);
+      const day = findDay(context, caller, input.token);
+      return answer(input, day ?? (await serviceTools(toolRoutes(), caller)));
     },
   });
+
+const SERVER = { name: 'trading-simulation-service', version: VERSION };
+const IDENTITY = { resultType: 'complete', _meta: { [`${PREFIX}serverInfo`]: SERVER } };
+const capabilities = { tools: {} };
+/** How long a client may keep what it read of the tools. */
+const CACHED = { ttlMs: 60_000, cacheScope: 'private' };
+
+function answer(
+  { body, headers }: Input<unknown, unknown, Headers>,
+  tools: Tools,
+): string | StatusBody | AsyncBody {
+  const { success, output: sent } = v.safeParse(message, body);
+  if (!success) return refuse(400, null, 'request', Array.isArray(body) ? BATCH : MALFORMED);
+  const { id, method, params } = sent;
+  const mismatch = findMismatch(sent, headers);
+  if (mismatch !== null) return refuse(400, id ?? null, ...mismatch);
+  if (id === undefined) return { status: 202, json: '' };
+  const isLater = isModern(sent, headers);
+  const respond = (result: object) =>
+    JSON.stringify({ jsonrpc: '2.0', id, result: { ...(isLater && IDENTITY), ...result } });
+  if (isLater && method === 'server/discover')
+    return respond({ supportedVersions: SUPPORTED, capabilities, ...CACHED });
+  if (!isLater && method === 'ping') return respond({});
+  if (!isLater && method === 'initialize') {
+    const protocolVersion = OLDER.find((own) => own === params['protocolVersion']) ?? OLDER[0];
+    return respond({ protocolVersion, capabilities, serverInfo: SERVER });
+  }
+  if (method === 'tools/list') return respond({ tools: tools.list, ...(isLater && CACHED) });
+  if (method !== 'tools/call')
+    return refuse(isLater ? 404 : 200, id, 'method', `There is no method ${method.slice(0, 100)}`);
+  const { name, arguments: given = {} } = params;
+  const args = asObject(given);
+  if (typeof name !== 'string' || args === undefined)
+    return refuse(400, id, 'params', 'Expected a name, and arguments in an object');
+  const end = new AbortController();
+  const result = tools.call(name, args, end);
+  return result === null
+    ? refuse(200, id, 'params', `There is no tool ${name.slice(0, 100)}`)
+    : asyncText(result.then(respond), end);
+}
 
 function refuse(status: number, ...error: Parameters<typeof rpcError>): StatusBody {
   return { status, json: JSON.stringify(rpcError(...error)) };
 }
-
-const SERVER = { name: 'trading-simulation-service', version: VERSION };
-const CAPABILITIES = { tools: {} };
-/** How long a client may keep what it read of the tools. */
-const CACHED = { ttlMs: 60_000, cacheScope: 'private' };
-const IDENTITY = { resultType: 'complete', _meta: { [`${PREFIX}serverInfo`]: SERVER } };
 
 /** The tools of the day that a token opens, none of which works after its decision; null without one. */
 function findDay({ agentDays }: Context, caller: Caller, token: string | null): Tools | null {

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
-import {
-  type Asked,
-  bodyPieces,
-  type Caller,
-  CLIENT_LEFT,
-  type HandlerResult,
-  isReady,
-} from '#api/handler.ts';
-import type { Route } from '#api/route.ts';
+import { bodyPieces, CLIENT_LEFT, type HandlerResult, isReady } from '#api/handler.ts';
+import type { Asked, Caller, Route } from '#api/route.ts';
 import { invalidFilter } from '#domain/service-error.ts';
-import type { Json } from '#json/json.ts';
-import { toolDescriptions } from '../openapi/interface-description.ts';
-import type { ToolDescription } from '../openapi/openapi.ts';
+import { asArray, asObject, type Json } from '#json/json.ts';
+import { listedTools } from '../openapi/interface-description.ts';
+import type { ListedTool } from '../openapi/openapi.ts';
 import { fitAnswer } from './fit.ts';
 
 /** The tools of the service, each of which is a route. */
@@ -23,8 +16,9 @@ export interface Tools {
   call(name: string, args: Json, end: AbortController): Promise<object> | null;
 }
 
+/** A result with these texts, as far as they are not empty. */
 export function toolResult(isError: boolean, ...texts: string[]) {
-  return { content: texts.map((text) => ({ type: 'text', text })), isError };
+  return { content: texts.filter(Boolean).map((text) => ({ type: 'text', text })), isError };
 }
 
 /** Assistants cut off what is longer. */
@@ -59,7 +53,7 @@ function toolRoute(route: Route): Route {
 
 /** The tools of the service that a caller may use. */
 export async function serviceTools(routes: readonly Route[], caller: Caller): Promise<Tools> {
-  const all: ToolDescription[] = JSON.parse(await toolDescriptions(routes));
+  const all: ListedTool[] = JSON.parse(await listedTools(routes));
   const mayChange = caller.rights === 'everything';
   const list = all.filter(({ annotations }) => mayChange || annotations.readOnlyHint);
   return {
@@ -78,8 +72,7 @@ export async function serviceTools(routes: readonly Route[], caller: Caller): Pr
 async function answer(call: () => Promise<string>, { explain }: Caller): Promise<object> {
   try {
     const [, text = '', left = ''] = /^(.*)\n(.*)$/s.exec(await call()) ?? [];
-    const texts = left === '' ? [text] : [text, left];
-    return { ...toolResult(false, ...texts), structuredContent: JSON.parse(text) };
+    return { ...toolResult(false, text, left), structuredContent: JSON.parse(text) };
   } catch (error) {
     if (error === CLIENT_LEFT) throw error;
     return toolResult(true, explain(error));
@@ -89,24 +82,24 @@ async function answer(call: () => Promise<string>, { explain }: Caller): Promise
 /** The request that a call is. Throws a `ServiceError` for arguments that the tool has not. */
 function ask(
   route: Route,
-  { inputSchema: { properties = {}, required = [] } }: ToolDescription,
+  { inputSchema: { properties = {}, required = [] } }: ListedTool,
   args: Json,
 ): Asked {
-  if (route.body !== undefined) return { params: {}, query: '', json: args };
-  const names = Object.keys(properties);
-  const given = Object.entries(args).filter(([name, value]) => {
-    if (!names.includes(name))
+  if (route.body !== undefined) return { params: {}, json: args };
+  const params: Record<string, string> = {};
+  for (const [name, value] of Object.entries(args)) {
+    const others = Object.keys(properties).join(', ');
+    if (!Object.hasOwn(properties, name))
       throw invalidFilter(
         name.slice(0, 100),
-        `is not an argument of this tool; they are ${names.join(', ')}`,
+        `is not an argument of this tool; they are ${others}`,
       );
-    if (value !== null && typeof value === 'object')
+    if (asObject(value) ?? asArray(value))
       throw invalidFilter(name, 'expected a text, a number, true or false');
-    return value !== null;
-  });
-  const texts = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-  const missing = required.find((name) => !texts[name]);
+    if (value !== null) params[name] = String(value);
+  }
+  const missing = required.find((name) => !params[name]);
   if (missing !== undefined) throw invalidFilter(missing, 'is required');
-  if (route.path.includes('{')) return { params: texts, query: '' };
-  return { params: {}, query: String(new URLSearchParams(texts)) };
+  if (route.path.includes('{')) return { params };
+  return { params: {}, query: String(new URLSearchParams(params)) };
 }

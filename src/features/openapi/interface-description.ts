@@ -11,7 +11,7 @@ export async function interfaceDescription(routes: () => readonly Route[]): Prom
 }
 
 /** The routes that are tools, as a JSON list; made like the description of the interface. */
-export async function toolDescriptions(routes: readonly Route[]): Promise<string> {
+export async function listedTools(routes: readonly Route[]): Promise<string> {
   const { describeTool } = await import('./openapi.ts');
   return JSON.stringify(routes.map(describeTool));
 }

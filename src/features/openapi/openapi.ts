@@ -273,7 +273,7 @@ export function describeTool(route: Route) {
   return { name, description, inputSchema, annotations: { readOnlyHint: method === 'GET' } };
 }
 
-export type ToolDescription = ReturnType<typeof describeTool>;
+export type ListedTool = ReturnType<typeof describeTool>;
 
 function pathParameters({ path }: Route) {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({

@@ -58,25 +58,17 @@ export interface CsvTable {
 }
 
 /**
- * The body of a response with status 200: JSON text, whole or in pieces, or a table. It is read
+ * The body of a response with status 200, or 202 where it is empty: JSON text, whole or in pieces, or a table. It is read
  * from `Context.database` in one go, within one read transaction.
  */
 export type ResponseBody = string | Iterable<string> | CsvTable;
 
-/** A JSON text, or none, with a status of its own. */
-export interface StatusBody {
-  status: number;
-  json: string;
-}
-
 /** What a handler returns; of a GET that is made in one go, a body. */
-export type HandlerResult = ResponseBody | Reply | Promise<ResponseBody | Reply>;
-type Reply = AsyncBody | StatusBody;
+export type HandlerResult = ResponseBody | AsyncBody | Promise<ResponseBody | AsyncBody>;
 
 /** Whether it is a body, made in one go. */
 export function isReady(handled: HandlerResult): handled is ResponseBody {
-  if (typeof handled === 'string') return true;
-  return !(handled instanceof Promise || 'made' in handled || 'status' in handled);
+  return typeof handled === 'string' || !(handled instanceof Promise || 'made' in handled);
 }
 
 /** The pieces of a body; of a table, also the name of its file. */

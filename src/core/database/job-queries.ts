@@ -206,7 +206,7 @@ export function endJob(
 /** The first ends that are still to be announced: as many as are announced at a time. */
 export const nextAnnouncements = reads(
   'all',
-  'SELECT job_id AS jobId, body FROM announcements ORDER BY rowid LIMIT 100',
+  'SELECT {} FROM announcements ORDER BY rowid LIMIT 100',
   { jobId: text, body: text },
 );
 

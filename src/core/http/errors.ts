@@ -8,19 +8,19 @@ export class HttpError extends Error {
   readonly headers: readonly string[];
   /** Whether it is uncertain where this request ends and the next begins. */
   readonly closesConnection: boolean;
+  /** The body, where that is not made of the message. */
+  readonly json: string | undefined;
   constructor(
     status: number,
     message: string,
-    {
-      headers = [],
-      closesConnection = false,
-    }: { headers?: readonly string[]; closesConnection?: boolean } = {},
+    { headers = [], closesConnection = false, json }: Partial<Omit<HttpError, keyof Error>> = {},
   ) {
     super(message);
     this.name = 'HttpError';
     this.status = status;
     this.headers = headers;
     this.closesConnection = closesConnection;
+    this.json = json;
   }
 }
 

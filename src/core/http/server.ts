@@ -194,12 +194,11 @@ function sendResult(
   const headers = hasTable ? VARIES_BY_ACCEPT : [];
   if (!isReady(handled)) {
     assert(!(handled instanceof Promise), 'it has been awaited');
-    if ('status' in handled)
-      return sendText(response, handled.status, { type: JSON_TYPE, text: handled.json, headers });
     return sendAsync(response, handled, { headers, heartbeatMs: limits.heartbeatMs });
   }
   const { pieces, fileName } = bodyPieces(handled);
-  sendText(response, 200, { type: typeHeaders(fileName), text: [...pieces].join(''), headers });
+  const text = [...pieces].join('');
+  sendText(response, text === '' ? 202 : 200, { type: typeHeaders(fileName), text, headers });
 }
 
 /** What answers other routes for a request. */
@@ -333,7 +332,7 @@ function sendError(site: Site, response: ServerResponse, { error, match, target 
   // What a program need not take for an error: there is nothing left to do.
   const code = errorCode(error) === 'nothing_to_resume' && { code: 'nothing_to_resume' };
   const rpc = isRpc && rpcError(null, RPC_KINDS[refusal.status] ?? 'other', detail);
-  const text = printableJson({ detail, ...code, ...rpc, ...fields });
+  const text = refusal.json ?? printableJson({ detail, ...code, ...rpc, ...fields });
   const isMissing = status === 405 || (status === 404 && match === null);
   if (isMissing && isFromBrowser(site, request)) site.sendMissing?.(request, response, refusal);
   else sendText(response, status, { type: JSON_TYPE, text, headers });

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
-import type { RpcFault } from '#api/rpc-error.ts';
+import { rpcError, type RpcFault } from '#api/rpc-error.ts';
 import { namedRecord } from '#api/schemas.ts';
+import { HttpError } from '#http/errors.ts';
 import { asObject } from '#json/json.ts';
 
 /** The messages of JSON-RPC, and the two generations of the protocol: with a handshake, and without. */
@@ -42,19 +43,27 @@ export function isModern(
   return VERSION in metaOf(sent) || (/^\d{4}-\d\d-\d\d$/.test(version) && version > OLDER[0]);
 }
 
-/** What is wrong with the revision of a message, or with headers that repeat it; null if nothing is. */
-export function findMismatch(sent: RpcMessage, headers: Headers): RpcFault | null {
+/** What a message is refused with. */
+export function refusal(status: number, id: RpcMessage['id'], ...fault: RpcFault): HttpError {
+  return new HttpError(status, fault[1], { json: JSON.stringify(rpcError(id ?? null, ...fault)) });
+}
+
+/** Throws an `HttpError` for an unknown revision, and for headers that are not those of the message. */
+export function checkRevision(sent: RpcMessage, headers: Headers): void {
   const { id, method, params } = sent;
+  const refuse = (...fault: RpcFault) => {
+    throw refusal(400, id, ...fault);
+  };
   if (!isModern(sent, headers)) {
     const { 'MCP-Protocol-Version': version = OLDER[0] } = headers;
-    if (OLDER.some((own) => own === version)) return null;
-    return ['request', `MCP-Protocol-Version: expected one of ${SUPPORTED.join(', ')}`];
+    if (OLDER.some((own) => own === version)) return;
+    return refuse('request', `MCP-Protocol-Version: expected one of ${SUPPORTED.join(', ')}`);
   }
   const { [VERSION]: requested, [CAPABILITIES]: capabilities } = metaOf(sent);
-  if (typeof requested !== 'string' || asObject(capabilities) === undefined)
-    return id === undefined
-      ? null
-      : ['params', `params._meta needs ${VERSION} and ${CAPABILITIES}`];
+  if (typeof requested !== 'string' || asObject(capabilities) === undefined) {
+    if (id === undefined) return;
+    return refuse('params', `params._meta needs ${VERSION} and ${CAPABILITIES}`);
+  }
   const expected = {
     'MCP-Protocol-Version': requested,
     'Mcp-Method': method,
@@ -62,9 +71,9 @@ export function findMismatch(sent: RpcMessage, headers: Headers): RpcFault | nul
   };
   for (const [name, own] of Object.entries(expected))
     if (decodeHeader(headers[name as keyof Headers]) !== own)
-      return ['header', `The header ${name} must be that of the body`];
-  if (requested === MODERN) return null;
-  return ['version', 'This revision is unknown', { supported: SUPPORTED, requested }];
+      refuse('header', `The header ${name} must be that of the body`);
+  if (requested !== MODERN)
+    refuse('version', 'This revision is unknown', { supported: SUPPORTED, requested });
 }
 
 /** A header has text that is not plain as `=?base64?...?=`. */

@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict';
 import * as v from 'valibot';
-import {
-  type AsyncBody,
-  asyncText,
-  type Context,
-  type Input,
-  type StatusBody,
-} from '#api/handler.ts';
+import { type AsyncBody, asyncText, type Context, type Input } from '#api/handler.ts';
 import { route, BAD_BODY, type Caller, type Route } from '#api/route.ts';
-import { rpcError } from '#api/rpc-error.ts';
 import { namedRecord } from '#api/schemas.ts';
 import { errorCode } from '#domain/service-error.ts';
 import { asObject, tryParse } from '#json/json.ts';
 import { VERSION } from '#process/version.ts';
 import { serviceTools, toolResult, type Tools } from './service-tools.ts';
 import {
-  findMismatch,
+  checkRevision,
   HEADERS,
   type Headers,
   isModern,
   message,
   OLDER,
   PREFIX,
+  refusal,
   SUPPORTED,
 } from './revisions.ts';
 
@@ -64,13 +58,12 @@ const CACHED = { ttlMs: 60_000, cacheScope: 'private' };
 function answer(
   { body, headers }: Input<unknown, unknown, Headers>,
   tools: Tools,
-): string | StatusBody | AsyncBody {
+): string | AsyncBody {
   const { success, output: sent } = v.safeParse(message, body);
-  if (!success) return refuse(400, null, 'request', Array.isArray(body) ? BATCH : MALFORMED);
+  if (!success) throw refusal(400, undefined, 'request', Array.isArray(body) ? BATCH : MALFORMED);
   const { id, method, params } = sent;
-  const mismatch = findMismatch(sent, headers);
-  if (mismatch !== null) return refuse(400, id ?? null, ...mismatch);
-  if (id === undefined) return { status: 202, json: '' };
+  checkRevision(sent, headers);
+  if (id === undefined) return '';
   const isLater = isModern(sent, headers);
   const respond = (result: object) =>
     JSON.stringify({ jsonrpc: '2.0', id, result: { ...(isLater && IDENTITY), ...result } });
@@ -83,20 +76,15 @@ function answer(
   }
   if (method === 'tools/list') return respond({ tools: tools.list, ...(isLater && CACHED) });
   if (method !== 'tools/call')
-    return refuse(isLater ? 404 : 200, id, 'method', `There is no method ${method.slice(0, 100)}`);
+    throw refusal(isLater ? 404 : 200, id, 'method', `There is no method ${method.slice(0, 100)}`);
   const { name, arguments: given = {} } = params;
   const args = asObject(given);
   if (typeof name !== 'string' || args === undefined)
-    return refuse(400, id, 'params', 'Expected a name, and arguments in an object');
+    throw refusal(400, id, 'params', 'Expected a name, and arguments in an object');
   const end = new AbortController();
   const result = tools.call(name, args, end);
-  return result === null
-    ? refuse(200, id, 'params', `There is no tool ${name.slice(0, 100)}`)
-    : asyncText(result.then(respond), end);
-}
-
-function refuse(status: number, ...error: Parameters<typeof rpcError>): StatusBody {
-  return { status, json: JSON.stringify(rpcError(...error)) };
+  if (result === null) throw refusal(200, id, 'params', `There is no tool ${name.slice(0, 100)}`);
+  return asyncText(result.then(respond), end);
 }
 
 /** The tools of the day that a token opens, none of which works after its decision; null without one. */

@@ -29,7 +29,7 @@ const MAX_BYTES = 40_000;
  * last line what that leaves out.
  */
 export function toolRoutes(routes: readonly Route[]): Route[] {
-  return routes.flatMap((route) => (route.tool === undefined ? [] : [toolRoute(route)]));
+  return routes.filter(({ tool }) => tool !== undefined).map(toolRoute);
 }
 
 function toolRoute(route: Route): Route {

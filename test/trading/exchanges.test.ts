@@ -159,7 +159,8 @@ for (const [name, exchanges, prices, expected, terms] of rows)
   });
 
 test('what has no price at all in the end fails the model-day with its name', async (t) => {
-  const own = `${FLAT}\nOLD 2025-11-10 50 51`;
+  // It has real ones later, so that none are made up.
+  const own = `${FLAT}\nOLD 2025-11-10 50 51\nNEW 2025-11-13 50 51`;
   const exchanges = 'OLD 2025-11-11 0 NEW 1 1';
   const { job } = await play(t, { prices: own, exchanges, script: BUY, end: '2025-11-11' });
   const failed = job.details.filter(({ status }: { status: string }) => status === 'failed');

@@ -271,7 +271,7 @@ const CURVES = tableOf<
   into cash                      | QQQ | QQQ 10 40, QQQ 11 38                             | QQQ 11 0 MID 1 2 yes, MID 11 4 | 10 1, 11 1
   and where its last bar is known | QQQ | QQQ 10 40, MID 10 9, QQQ 11 38                  | QQQ 11 0 MID 1 2 yes, MID 11 4 | 10 1, 11 1
   what it brought spins off      | QQQ | QQQ 10 40, QQQ 11 38, MID 11 3, NEW 11 1         | QQQ 11 0 MID 1 2 yes, MID 11 0 NEW 1 1 yes | 10 1, 11 1
-  both parts of a split-up go on | QQQ | QQQ 10 40, NEW 11 21, TWO 11 11                  | QQQ 11 0 MID 1 1, QQQ 11 0 NIX 1 2, MID 11 0 NEW 2 1, NIX 11 1 TWO 1 1 | 10 1, 11 1.2
+  both parts of a split-up do too | QQQ | QQQ 10 40, NEW 11 21, TWO 11 11                  | QQQ 11 0 MID 1 1, QQQ 11 0 NIX 1 2, MID 11 0 NEW 2 1, NIX 11 1 TWO 1 1 | 10 1, 11 1.2
   of a member                    | all | AAA 10 40, BBB 10 100, AAA 11 38, BBB 11 100, NEW 11 21 | AAA 11 0 MID 1 2 yes, MID 11 0 NEW 1 1 | 10 1, 11 1.10625
   two new shares for one         | QQQ | QQQ 10 100, NEW 11 33, TWO 11 44, NEW 12 66      | QQQ 11 0 NEW 2 1, QQQ 11 0 TWO 1 1 | 10 1, 11 1.1, 12 2.2
   a member leaves with it        | all | AAA 10 100, BBB 10 100, NEW 11 130, BBB 11 110, NEW 12 260, BBB 12 121 | AAA 11 0 NEW 1 1 | 10 1, 11 1.2, 12 1.32

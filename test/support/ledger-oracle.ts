@@ -210,7 +210,10 @@ function exchange(day: Day, symbol: string, rows: readonly OracleExchange[]): vo
     const price = fractionPrice(day, into, date);
     const whole = convert(day, shares, { over, under }, price);
     day.held.set(into, heldOf(day, into) + whole);
-    day.locked.set(into, lockedOf(day, into) + (isRename ? wasLocked : whole));
+    day.locked.set(
+      into,
+      lockedOf(day, into) + (isRename ? wasLocked : date === day.date ? whole : 0n),
+    );
     if (isRename) day.renamed.set(into, day.renamed.get(symbol) ?? symbol);
     record(day, 'received', into, whole, price);
   }

@@ -35,7 +35,7 @@ export interface MorningLedger {
    * where it took its place, 0 beside it.
    */
   readonly stated: Map<string, Mark>;
-  /** Shares that came by exchanges; a rename brings those that came under the old name. */
+  /** Shares that came by exchanges of today; a rename brings those that came under the old name. */
   readonly arrived: Map<string, number>;
   /** Portfolio after all of them. */
   portfolio: Portfolio;
@@ -133,7 +133,7 @@ type Received = Record<'brought' | 'came' | 'lost', string[]>;
 
 function receiveShares(
   ledger: MorningLedger,
-  { symbol, date, shares, cash, itself, received }: HoldingEvent,
+  { symbol, date, shares, cash, itself, received, isRename }: HoldingEvent,
   market: Market,
 ): Received {
   const { stated, arrived } = ledger;
@@ -149,10 +149,9 @@ function receiveShares(
     const { isLost, shares: whole } = bring(ledger, action, { shares, ratio, deed, cause });
     told.brought.push(`${Number(sharesPerOld(ratio).toPrecision(12))} ${into}`);
     told.came.push(`${whole} ${into}`);
-    const isOneForOne = !remains && cash === 0 && newShares === oldShares;
-    const isRename = isOneForOne && received.length === 1;
-    const came = isRename ? (arrived.get(symbol) ?? 0) : whole;
-    arrived.set(into, (arrived.get(into) ?? 0) + came);
+    const earlier = BigInt(arrived.get(symbol) ?? 0);
+    const came = isRename ? Number((earlier * newShares) / oldShares) : whole;
+    if (date === market.date) arrived.set(into, (arrived.get(into) ?? 0) + came);
     if (price === null && before !== undefined) {
       const left = remains ? 0 : Math.max(0, before.price - dividendOn(1, cash));
       const worth = money(Number(dividedHalfUp(BigInt(left) * oldShares, newShares)));

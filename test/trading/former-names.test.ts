@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TradingSession } from '../../src/core/trading/session.ts';
+import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../support/books.ts';
+import { tableOf } from '../support/text-table.ts';
+
+/** What took another name: when it can be sold, in the market `cn`. */
+
+const UNIVERSE = new Set(['NEW.SH', 'OTHER.SH']);
+const WITH_OLD = new Set([...UNIVERSE, 'OLD.SH']);
+
+/** Books with `OLD 2025-01-06 NEW 1:1 CASH` as exchanges; symbols without their `.SH`. */
+function booksOf(
+  bars: string,
+  exchanges: string,
+  { path = ':memory:', source = 'csv', universe = UNIVERSE } = {},
+) {
+  const terms = { market: 'cn', stock_symbols: [...universe], initial_cash: 1_000_000 };
+  const books = createBooks(path, { terms });
+  const lines = bars.split(', ').map((bar) => bar.replace(/^(\S+) (\S+)/, '$1.SH 2025-01-$2'));
+  setBars(books, lines.join('\n'), source);
+  for (const row of exchanges.split(', ')) {
+    const [symbol, day, into, ratio = '', cash = 0] = row.split(' ');
+    const [newShares = 0, oldShares = 0] = ratio.split(':').map(Number);
+    const shares: [number, number] = [newShares, oldShares];
+    books.setExchange(`${symbol}.SH`, `2025-01-${day}`, `${into}.SH`, shares, {
+      ...(cash === 'stays' ? { remains: true } : { cash: Number(cash) }),
+    });
+  }
+  return books;
+}
+
+const openOn = (books: Books, day: string, universe = UNIVERSE) =>
+  books.open(`2025-01-${day}`, 'model-a', { universe });
+
+async function refusalOf(session: TradingSession, order: string): Promise<string> {
+  const [name = '', symbol, amount] = order.split(' ');
+  const { results } = await callIn(session, name, { symbol: `${symbol}.SH`, amount });
+  return JSON.parse(results[0]?.content ?? '').error ?? '';
+}
+
+/** What becomes of 200 OLD, a split, when 100 NEW are to be sold, and how many came that day. */
+const sales = tableOf<[exchanges: string, split: string, day: string, came: string, as: string]>(`
+  OLD 06 NEW 1:1 stays          |               | 06 | 200 |
+  OLD 06 NEW 1:1 1              |               | 06 | 200 |
+  OLD 06 NEW 3:1                |               | 06 | 600 |
+  OLD 06 NEW 1:1                |               | 06 |     |
+  OLD 06 MID 2:1, MID 06 NEW 1:1 |              | 06 | 400 |
+  OLD 06 MID 1:1, MID 06 NEW 1:1 |              | 06 |     |
+  OLD 05 NEW 1:2                |               | 06 |     |
+  OLD 06 NEW 1:2                |               | 07 |     |
+  OLD 06 NEW 1:1 stays          | NEW 07 1:2    | 07 |     |
+  OLD 06 MID 2:1, MID 07 NEW 1:1 |              | 07 |     |
+  OLD 06 NEW 1:1                | NEW 08 2:1    | 06 |     | yahoo
+  OLD 06 NEW 2:1                | NEW 08 1:2    | 06 | 200 | yahoo
+  OLD 06 MID 2:1, MID 06 NEW 1:1 | NEW 08 2:1   | 06 | 800 | yahoo
+`);
+test('what an exchange brought cannot be sold on its date, unless only the name is another', async () => {
+  for (const [exchanges, split, day, came, as] of sales) {
+    const bars = ['OLD 03 13 13', `NEW ${day} 13 13`, `OTHER ${day} 1 1`].join(', ');
+    const books = booksOf(bars, exchanges, { source: as || 'csv', universe: WITH_OLD });
+    tell(books, split.replace(/(\S+) (\d\d)/, '$1.SH 2025-01-$2'));
+    await books.complete(await openOn(books, '03', WITH_OLD), [['buy', 'OLD.SH', 200]]);
+    const session = await openOn(books, day, WITH_OLD);
+    const said = await refusalOf(session, 'sell NEW 100');
+    const words = `Cannot sell 100 NEW.SH: ${came} of the ${came} held were bought or received today`;
+    const start = came === '' ? '' : words;
+    assert.equal(said.slice(0, start.length || undefined), start, `${exchanges} | ${split}`);
+    await books.complete(session);
+    assert.deepEqual((await replayOf(books.database)).problems, []);
+  }
+});

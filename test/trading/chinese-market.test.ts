@@ -86,24 +86,6 @@ test('at an open at its limit no share can be bought, or none be sold; the raw o
   }
 });
 
-test('a symbol that only took another name has the limits of the old one', async () => {
-  const old = '688981.SH';
-  for (const [ratio, cash, open, refusal] of [
-    [[1, 1], 0, 11, `Cannot buy ${MAOTAI}: it opened at its upper limit, no one sells.`],
-    [[1, 1], 0, 10.99, ''],
-    [[2, 1], 0, 11, ''],
-    [[1, 1], 1, 11, ''],
-  ] as [[number, number], number, number, string][]) {
-    const books = booksOf();
-    setBars(books, `${old} 2025-01-03 10 10\n${MAOTAI} 2025-01-06 ${open} ${open}`);
-    books.setExchange(old, '2025-01-05', MAOTAI, ratio, { cash });
-    const session = await books.open('2025-01-06', 'model-a', { universe });
-    assert.equal(await refusalOf(session, `buy ${MAOTAI} 100`), refusal);
-    await books.complete(session);
-    assert.deepEqual((await replayOf(books.database)).problems, []);
-  }
-});
-
 test('prices that are adjusted for splits have no limit: no prompt names one, and a job warns', async () => {
   const books = booksOf();
   setBars(books, `${MAOTAI} 2025-01-03 10 10\n${MAOTAI} 2025-01-06 20 20`, 'yahoo');

@@ -4,7 +4,7 @@ import type { TradingSession } from '../../src/core/trading/session.ts';
 import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../support/books.ts';
 import { tableOf } from '../support/text-table.ts';
 
-/** What took another name: when it can be sold, in the market `cn`. */
+/** What took another name: its price limit, and when it can be sold, in the market `cn`. */
 
 const UNIVERSE = new Set(['NEW.SH', 'OTHER.SH']);
 const WITH_OLD = new Set([...UNIVERSE, 'OLD.SH']);
@@ -38,6 +38,50 @@ async function refusalOf(session: TradingSession, order: string): Promise<string
   const { results } = await callIn(session, name, { symbol: `${symbol}.SH`, amount });
   return JSON.parse(results[0]?.content ?? '').error ?? '';
 }
+
+/** The upper limit of NEW on 6 January: 1.1 of the reference; none where it has no close. */
+const references = tableOf<[closes: string, exchanges: string, events: string, upper: string]>(`
+  OLD 03 10                        | OLD 05 NEW 1:1                 |             | 11
+  OLD 03 10                        | OLD 05 NEW 2:1                 |             |
+  OLD 03 10                        | OLD 05 NEW 1:1 1               |             |
+  OLD 03 10                        | OLD 05 NEW 1:1 stays           |             |
+  OLD 03 10, NEW 02 50             | OLD 06 NEW 1:1                 |             | 11
+  OLD 03 10, NEW 03 20             | OLD 06 NEW 1:1                 |             | 22
+  OLD 02 10, NEW 03 20             | OLD 03 NEW 1:1                 |             | 22
+  OLD 02 10, OLD 05 40             | OLD 03 NEW 1:1                 |             | 11
+  OLD 02 10, OLD 05 40, NEW 04 20  | OLD 03 NEW 1:1                 |             | 22
+  OLD 03 10                        | OLD 04 MID 1:1, MID 06 NEW 1:1 |             | 11
+  OLD 03 10                        | OLD 06 MID 1:1, MID 06 NEW 1:1 |             | 11
+  OLD 02 10, MID 03 20, NEW 02 30  | OLD 03 MID 1:1, MID 06 NEW 1:1 |             | 22
+  OLD 03 10                        | OLD 06 MID 1:1, MID 05 NEW 1:1 |             |
+  OLD 03 10                        | OLD 06 MID 1:1, MID 06 OLD 1:1 |             |
+  OLD 03 10, OTHER 03 20           | OLD 06 NEW 1:1, OTHER 06 NEW 1:1  |          |
+  OLD 03 10, OTHER 03 20           | OLD 06 NEW 1:1, OLD 06 OTHER 1:1  |          |
+  OLD 03 10, OTHER 02 20           | OLD 06 NEW 1:1, OTHER 03 NEW 1:1  |          | 11
+  NEW 02 20                        | OLD 06 NEW 1:1 | NEW 03 2:1, NEW 04 1         | 9.9
+  NEW 02 20                        | OLD 06 NEW 1:1 | NEW 04 2:1, NEW 03 1         | 10.45
+  NEW 02 20                        | OLD 06 NEW 1:1 | NEW 03 2:1, NEW 03 1         | 10.45
+  OLD 02 10 | OLD 04 MID 1:1, MID 06 NEW 1:1 | OLD 03 1, OLD 04 3:1, MID 05 2:1 | 1.65
+  OLD 02 10 | OLD 04 MID 1:1, MID 06 NEW 1:1 | MID 04 1, OLD 05 3:1, NEW 06 2:1 | 11
+`);
+test('the reference of a price limit is the latest close under any name, with what came since', async () => {
+  for (const [closes, exchanges, events, upper] of references) {
+    const row = [closes, exchanges, events].join(' | ');
+    for (const [open, isRefused] of [
+      [Number(upper || 1_000), upper !== ''],
+      [Number(upper || 1_000) - 0.01, false],
+    ]) {
+      const bars = closes.split(', ').map((close) => `${close} ${close.split(' ')[2]}`);
+      const books = booksOf([...bars, `NEW 06 ${open} ${open}`].join(', '), exchanges);
+      tell(books, events.replaceAll(/(\S+) (\d\d) (\S+)/g, '$1.SH 2025-01-$2 $3'));
+      const session = await openOn(books, '06');
+      const refusal = 'Cannot buy NEW.SH: it opened at its upper limit, no one sells.';
+      assert.equal(await refusalOf(session, 'buy NEW 100'), isRefused ? refusal : '', row);
+      await books.complete(session);
+      assert.deepEqual((await replayOf(books.database)).problems, [], row);
+    }
+  }
+});
 
 /** What becomes of 200 OLD, a split, when 100 NEW are to be sold, and how many came that day. */
 const sales = tableOf<[exchanges: string, split: string, day: string, came: string, as: string]>(`

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { openDatabase } from '../../src/core/database/database.ts';
 import type { TradingSession } from '../../src/core/trading/session.ts';
+import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { type Books, callIn, createBooks, replayOf, setBars, tell } from '../support/books.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { rowsAsText } from '../support/tables.ts';
 import { tableOf } from '../support/text-table.ts';
 
-/** What took another name: its price limit, and when it can be sold, in the market `cn`. */
+/** What took another name: its price limit, when it can be sold, and its packages, in the market `cn`. */
 
 const UNIVERSE = new Set(['NEW.SH', 'OTHER.SH']);
 const WITH_OLD = new Set([...UNIVERSE, 'OLD.SH']);
@@ -113,4 +118,25 @@ test('what an exchange brought cannot be sold on its date, unless only the name 
     await books.complete(session);
     assert.deepEqual((await replayOf(books.database)).problems, []);
   }
+});
+
+test('a package has the former names of its universe, also of exchanges that are taken back', async () => {
+  const [path, target] = ['jobs.db', 'paper.db'].map((name) => join(temporaryFolder(), name));
+  assert.ok(path && target);
+  const bars = 'OLD 03 10 10, NEW 06 11 11, OTHER 06 5 5, ALIEN 03 7 7';
+  const exchanges = 'OLD 05 MID 1:1, MID 06 NEW 1:1, ALIEN 06 NEW 2:1';
+  const books = booksOf(bars, exchanges, { path });
+  const session = await openOn(books, '06');
+  await books.complete(session, [
+    ['buy', 'NEW.SH', 100],
+    ['buy', 'OTHER.SH', 100],
+  ]);
+  books.remove('exchanges', 'MID.SH', '2025-01-06');
+  await packageJob({ path, jobId: session.modelDay.jobId, target });
+  const paper = openDatabase(target);
+  assert.equal((await replayOf(paper)).same, '1 of 1');
+  const symbols = 'SELECT DISTINCT symbol FROM price_data ORDER BY 1';
+  assert.deepEqual(rowsAsText(paper, symbols), ['NEW.SH', 'OLD.SH', 'OTHER.SH']);
+  books.database.close();
+  paper.close();
 });

@@ -116,7 +116,7 @@ export function eventsBetween(
 }
 
 /** SQL: whether an exchange may only give a share another name. */
-const IS_RENAME = 'cash_e6 = 0 AND remains = 0 AND numerator = denominator';
+export const IS_RENAME = 'cash_e6 = 0 AND remains = 0 AND numerator = denominator';
 
 /**
  * A symbol, and the names before it, the last one first, each with its last close before the date on

@@ -7,6 +7,7 @@ import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
 import { readExchanges } from '../support/exchanges.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
+import { rowsAsText } from '../support/tables.ts';
 import { startTestService } from '../support/service.ts';
 import { money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
@@ -219,7 +220,11 @@ test('with a hidden open, what comes on a weekend may be split before it has a p
     .statement(own)
     .all()
     .map((row) => Object.values(row).join(' '));
-  assert.deepEqual(rows, ['exchange 11 0', 'received 11 ', 'split 16 1', 'no_trade  ']);
+  assert.deepEqual(rows, ['exchange 11 0', 'received 11 ', 'split 16 ', 'no_trade  ']);
+  assert.deepEqual(rowsAsText(books.database, "SELECT warnings FROM jobs WHERE warnings <> '[]'"), [
+    '["Fractions of MSFT that its split on 2025-01-06 left had no price, and are lost: ' +
+      'import the prices of MSFT from before it, and run its model-days again"]',
+  ]);
   assert.deepEqual((await auditOf(books.database)).problems, []);
 });
 

@@ -38,6 +38,11 @@ test('staleness is looked up from session to session: no table is read as a whol
     'SEARCH split USING PRIMARY KEY (symbol=? AND date>?)',
     'SEARCH exchanges USING PRIMARY KEY (symbol=? AND date',
     bySession('brought'),
+    // Of a fraction that was paid at the close before.
+    'SEARCH paid USING INDEX sqlite_autoindex_positions_1 (session_id=?)',
+    'SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (job_id=?)',
+    'SEARCH earlier USING PRIMARY KEY (symbol=? AND date<?)',
+    'SEARCH split USING PRIMARY KEY (symbol=? AND date>? AND date<?)',
     'SCAN (subquery',
     ofSeries,
   ];

@@ -266,6 +266,13 @@ const CURVES = tableOf<
   a spin-off counts as it closes | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 44, QQQ 12 88      | QQQ 11 0 NEW 1 2 yes | 10 1, 11 1.02, 12 1.122
   what it brought ends later     | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 44, QQQ 12 88      | QQQ 11 0 NEW 1 2 yes, NEW 12 50 | 10 1, 11 1.02, 12 1.122
   an end in cash                 | QQQ | QQQ 10 100, QQQ 11 105                           | QQQ 12 110 | 10 1, 11 1.05, 12 1.1
+  it is exchanged that morning   | QQQ | QQQ 10 40, QQQ 11 38, NEW 11 21                  | QQQ 11 0 MID 1 2 yes, MID 11 0 NEW 1 1 | 10 1, 11 1.2125
+  into cash and others           | QQQ | QQQ 10 40, QQQ 11 38, NEW 11 21, TWO 11 4        | QQQ 11 0 MID 1 2 yes, MID 11 4 NEW 1 2, NEW 11 1 TWO 1 2 yes | 10 1, 11 1.15
+  into cash                      | QQQ | QQQ 10 40, QQQ 11 38                             | QQQ 11 0 MID 1 2 yes, MID 11 4 | 10 1, 11 1
+  and where its last bar is known | QQQ | QQQ 10 40, MID 10 9, QQQ 11 38                  | QQQ 11 0 MID 1 2 yes, MID 11 4 | 10 1, 11 1
+  what it brought spins off      | QQQ | QQQ 10 40, QQQ 11 38, MID 11 3, NEW 11 1         | QQQ 11 0 MID 1 2 yes, MID 11 0 NEW 1 1 yes | 10 1, 11 1
+  both parts of a split-up do too | QQQ | QQQ 10 40, NEW 11 21, TWO 11 11                  | QQQ 11 0 MID 1 1, QQQ 11 0 NIX 1 2, MID 11 0 NEW 2 1, NIX 11 1 TWO 1 1 | 10 1, 11 1.2
+  of a member                    | all | AAA 10 40, BBB 10 100, AAA 11 38, BBB 11 100, NEW 11 21 | AAA 11 0 MID 1 2 yes, MID 11 0 NEW 1 1 | 10 1, 11 1.10625
   two new shares for one         | QQQ | QQQ 10 100, NEW 11 33, TWO 11 44, NEW 12 66      | QQQ 11 0 NEW 2 1, QQQ 11 0 TWO 1 1 | 10 1, 11 1.1, 12 2.2
   a member leaves with it        | all | AAA 10 100, BBB 10 100, NEW 11 130, BBB 11 110, NEW 12 260, BBB 12 121 | AAA 11 0 NEW 1 1 | 10 1, 11 1.2, 12 1.32
   a member ends in cash          | all | AAA 10 100, BBB 10 100, BBB 11 110, BBB 12 121    | AAA 11 130 | 10 1, 11 1.2, 12 1.32

@@ -97,6 +97,14 @@ const nights: [name: string, learn: (books: Books) => void, expected: string[]][
   ['a spin-off of the fall', exchange('ORLY', '2025-01-06', 'NEW', 1), []],
   ['an exchange of the day before', exchange('ORLY', '2025-01-03', 'NEW', 1), FOUND],
   ['an exchange into it', exchange('OLD', '2025-01-04', 'ORLY'), FOUND],
+  [
+    'another name that traded after it',
+    (books) => {
+      books.setBar('OLD', '2025-01-04', { open: 90, close: 90 });
+      exchange('OLD', '2025-01-06', 'ORLY')(books);
+    },
+    [],
+  ],
   ['a split of the day before', (books) => books.setSplit('ORLY', '2025-01-03', 15, 1), FOUND],
   ['a dividend of the fall', (books) => books.setDividend('ORLY', '2025-01-06', 1250), LARGE],
   ['an ordinary dividend', (books) => books.setDividend('ORLY', '2025-01-06', 12), FOUND],

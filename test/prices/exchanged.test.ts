@@ -9,6 +9,7 @@ import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';
 import { series, startAlphaSupply, startMassiveSupply, WEEK } from '../support/price-supply.ts';
 import { storePrices } from '../support/prices.ts';
 import { startTestService } from '../support/service.ts';
+import { rowsAsText } from '../support/tables.ts';
 
 /** Which prices a job asks for where symbols are exchanged. */
 
@@ -86,6 +87,39 @@ test('a day that lacks an old share is complete, one that lacks a new one is ask
   const before = server.requests.length;
   assert.equal((await supply({ universe: 'OLD' })).marks, '+++++');
   assert.equal(server.requests.length, before);
+});
+
+test('in DEV without a key, what exchanges bring gets synthetic prices from its date on, and what is held of it', async (t) => {
+  const configuration = (stock_symbols: string[]) => ({
+    models: [{ signature: 'a', enabled: true }],
+    agent_config: { stock_symbols, open: 'hidden' },
+  });
+  const script: Script = { [`a ${WEEK[0]}`]: [[['buy', { symbol: 'OLD', amount: 10 }]]] };
+  const service = await startTestService(t, {
+    settings: { deploymentMode: 'DEV' },
+    configuration: configuration(['OLD', 'A']),
+    agent: scriptedAgent(script),
+  });
+  exchange(service.database, `OLD ${WEDNESDAY} NEW, A ${WEDNESDAY} SPUN yes`);
+  const run = async (start: string, end: string) => {
+    const job = await service.runJob({ start_date: start, end_date: end });
+    assert.deepEqual([job.status, job.warnings], ['completed', null], JSON.stringify(job.details));
+  };
+  const spans = () =>
+    rowsAsText(
+      service.database,
+      `SELECT symbol, min(date) < '2025-11-01', max(date) FROM price_data WHERE source = 'synthetic' GROUP BY symbol`,
+    );
+  await run(WEEK[0] ?? '', WEEK[3] ?? '');
+  const [, tuesday, , thursday] = WEEK;
+  assert.deepEqual(spans(), [
+    `A 1 ${thursday}`,
+    `NEW 1 ${thursday}`,
+    `OLD 1 ${tuesday}`,
+    `SPUN 1 ${thursday}`,
+  ]);
+  await run(FRIDAY, FRIDAY);
+  assert.equal(spans()[1], `NEW 1 ${FRIDAY}`, 'it is held');
 });
 
 test('a job whose model holds what is exchanged downloads the new share, and trades through', async (t) => {

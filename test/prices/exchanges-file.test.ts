@@ -142,6 +142,17 @@ test('a second end of a share is refused beside one that is stored, in another f
     ['A,2024-01-02,,B,1,1,yes', 'A,2024-01-02,,C,1,1,yes', false],
     ['A,2024-01-02,,B,1,1,', 'A,2024-01-02,,B,1,1, / A,2024-01-02,40.5,,,,', false],
     ['A,2024-01-02,,B,1,1,', 'A,2024-01-03,40.5,,,,', false],
+    // Another row of what is stored, beside one that it contradicts, or agrees with.
+    ['A,2024-01-02,,B,1,1,yes / A,2024-01-02,,C,1,1,yes', 'A,2024-01-02,,B,1,1,no', true],
+    ['A,2024-01-02,,B,1,1, / A,2024-01-02,40.5,,,,', 'A,2024-01-02,,B,1,1,yes', true],
+    ['A,2024-01-02,,B,1,1,yes / A,2024-01-02,,C,1,1,yes', 'A,2024-01-02,,B,2,1,yes', false],
+    ['A,2024-01-02,,B,1,1, / A,2024-01-02,40.5,,,,', 'A,2024-01-02,,B,2,1,', false],
+    ['A,2024-01-02,,B,1,1,yes', 'A,2024-01-02,,B,1,1,no', false],
+    [
+      'A,2024-01-02,,B,1,1,yes / A,2024-01-02,,C,1,1,yes',
+      'A,2024-01-02,,B,1,1, / A,2024-01-02,,C,1,1,',
+      false,
+    ],
     ['B,2024-01-02,,C,1,1,', 'A,2024-01-02,40.5,,,,', false],
   ] as const) {
     const { database } = await importRows(stored);

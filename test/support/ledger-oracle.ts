@@ -71,8 +71,6 @@ interface Day {
   held: Map<string, bigint>;
   /** What cannot be sold today. */
   locked: Map<string, bigint>;
-  /** Of a symbol that is a rename of this morning: the old one. */
-  renamed: Map<string, string>;
   startValue: bigint;
   records: string[];
 }
@@ -202,58 +200,85 @@ function exchange(day: Day, symbol: string, rows: readonly OracleExchange[]): vo
     day.locked.delete(symbol);
   }
   record(day, 'exchange', symbol, remains ? 0n : shares, halfEven(cash, 100n));
-  const [first, ...others] = rows;
-  const isRename =
-    others.length === 0 && !remains && cash === 0n && first?.numerator === first?.denominator;
+  const isName = rows.length === 1 && rows.some((row) => row.numerator === row.denominator);
+  const isOnlyName = isName && !remains && cash === 0n;
   for (const { into, numerator: over, denominator: under } of rows) {
     if (into === '') continue;
     const price = fractionPrice(day, into, date);
     const whole = convert(day, shares, { over, under }, price);
     day.held.set(into, heldOf(day, into) + whole);
-    day.locked.set(into, lockedOf(day, into) + (isRename ? wasLocked : whole));
-    if (isRename) day.renamed.set(into, day.renamed.get(symbol) ?? symbol);
+    const came = date === day.date ? whole : 0n;
+    day.locked.set(into, lockedOf(day, into) + (isOnlyName ? wasLocked : came));
     record(day, 'received', into, whole, price);
   }
 }
 
-/** The exchanges of a date, in the order in which shares arrive. */
+/** The exchanges of a date, by symbol, but each after those that bring its shares. */
 function exchangeAll(day: Day, date: string): void {
   const rows = day.world.exchanges.filter((row) => row.date === date);
-  rows.sort((one, other) => byName(one, other));
-  const waiting = Map.groupBy(rows, ({ symbol }) => symbol);
-  const sourcesOf = (symbol: string) =>
-    [...waiting].filter(([, own]) => own.some(({ into }) => into === symbol));
-  /** Whether shares are there, or are still to come. */
-  const comes = (symbol: string): boolean =>
-    heldOf(day, symbol) > 0n || sourcesOf(symbol).some(([source]) => comes(source));
-  while (waiting.size > 0) {
-    const next = [...waiting.keys()].find(
-      (symbol) => !sourcesOf(symbol).some(([source]) => comes(source)),
-    );
-    if (next === undefined) throw new Error(`A circle on ${date}`);
-    const own = (waiting.get(next) ?? []).toSorted((one, other) =>
-      one.into < other.into ? -1 : 1,
-    );
-    waiting.delete(next);
-    exchange(day, next, own);
+  const byTarget = rows.toSorted((one, other) => (one.into < other.into ? -1 : 1));
+  const done = new Set<string>();
+  const follow = (symbol: string) => {
+    if (done.has(symbol)) return;
+    done.add(symbol);
+    for (const row of rows.toSorted(byName)) if (row.into === symbol) follow(row.symbol);
+    const own = byTarget.filter((row) => row.symbol === symbol);
+    exchange(day, symbol, own);
+  };
+  for (const { symbol } of rows.toSorted(byName)) follow(symbol);
+}
+
+/** Whether an exchange only gives a share another name: 1:1 without more, and no other name came so. */
+function isRename({ world }: Day, row: OracleExchange): boolean {
+  const isEqual = (one: OracleExchange) =>
+    one.into !== '' && one.numerator === one.denominator && one.cash === 0n && !one.remains;
+  const onDate = world.exchanges.filter(({ date }) => date === row.date);
+  const isAlone = (one: OracleExchange) =>
+    onDate.filter(({ symbol }) => symbol === one.symbol).length === 1;
+  const names = onDate.filter((one) => one.into === row.into && isEqual(one) && isAlone(one));
+  return names.length === 1 && names[0] === row;
+}
+
+/** The names of a share, today's first, and until when each was its name. */
+function namesOf(day: Day, symbol: string): { symbol: string; until: string }[] {
+  const names = [{ symbol, until: day.date }];
+  for (const { symbol: name, until } of names) {
+    const row = day.world.exchanges
+      .filter((one) => one.into === name && one.date <= until && isRename(day, one))
+      .toSorted((one, other) => (one.date < other.date ? -1 : 1))
+      .at(-1);
+    if (row !== undefined) names.push({ symbol: row.symbol, until: row.date });
   }
+  return names;
 }
 
 /** The lowest open at which no purchase fills, and the highest at which no sale does. */
 function limitsOf(day: Day, symbol: string): { upper: bigint; lower: bigint } | null {
   const limit = day.world.terms.boards.get(symbol)?.limit ?? null;
-  // A rename has no close of its own yet; what had one before takes in another company.
-  const named = (lastClose(day, symbol) ? undefined : day.renamed.get(symbol)) ?? symbol;
-  const last = lastClose(day, named);
+  const names = namesOf(day, symbol);
+  const closes = names.map((own) => lastClose({ ...day, date: own.until }, own.symbol));
+  const latest = closes
+    .map((close) => close?.date ?? '')
+    .toSorted()
+    .at(-1);
+  const place = closes.findIndex((close) => close?.date === latest);
+  const last = closes[place];
   if (limit === null || last === undefined) return null;
   // "Of the morning" is read as: since the close before, which may be older than a day.
-  const isOfMorning = (one: { symbol: string; date: string }) =>
-    one.symbol === named && one.date > last.date && one.date <= day.date;
-  let [over, under] = [last.close * 100n, 100n];
-  for (const { cash } of day.world.dividends.filter(isOfMorning)) over -= cash;
-  for (const { numerator, denominator } of day.world.splits.filter(isOfMorning)) {
-    over *= denominator;
-    under *= numerator;
+  const { dividends, splits } = day.world;
+  let [over, under, from] = [last.close * 100n, 100n, last.date];
+  for (const own of names.slice(0, place + 1).toReversed()) {
+    const isOf = (one: { symbol: string; date: string }) =>
+      one.symbol === own.symbol && one.date > from && one.date <= own.until;
+    const dates = [...dividends, ...splits].filter(isOf).map(({ date }) => date);
+    for (const date of [...new Set(dates)].toSorted()) {
+      for (const one of dividends)
+        if (isOf(one) && one.date === date) over -= (one.cash * under) / 100n;
+      for (const one of splits)
+        if (isOf(one) && one.date === date)
+          [over, under] = [over * one.denominator, under * one.numerator];
+    }
+    from = own.until;
   }
   // The documents do not say so: a dividend of all that a share was worth leaves no reference.
   const reference = over > 0n ? toCent(over, under) : 0n;
@@ -358,7 +383,7 @@ export function ledgerOfWorld(world: OracleWorld): OracleDay[] {
   let held = new Map<string, bigint>();
   let [cash, value, before] = [world.terms.initialCash, world.terms.initialCash, ''];
   return world.days.map(({ date, orders }) => {
-    const fresh = { locked: new Map(), renamed: new Map(), records: [] };
+    const fresh = { locked: new Map(), records: [] };
     const day: Day = {
       world,
       date,

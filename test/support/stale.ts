@@ -1,6 +1,7 @@
 import type { Database, Reader } from '../../src/core/database/database.ts';
 import { modelsWithSessions } from '../../src/core/database/session-filters.ts';
 import { staleModelDays } from '../../src/core/database/stale.ts';
+import { openMarket } from '../../src/core/trading/market.ts';
 import { adjustedSourcesInSql } from '../../src/core/database/schema/price-conditions.ts';
 
 /** The stale model-days as the service finds them, as lines, `model date`. */
@@ -95,10 +96,39 @@ const STALE = `
               AND known.written <= active.commit_write AND known.replaced > active.commit_write AND known.close IS bar.close)))
   ORDER BY model, date`;
 
+type Received = Record<'model' | 'date' | 'day' | 'symbol' | 'since', string> & {
+  price: number | null;
+  written: number;
+};
+/** What was received, and what was stored when. */
+const RECEIVED = `
+  SELECT own.model, own.date, brought.date AS day, into_symbol AS symbol, price_e4 AS price, own.morning_write AS written, was.date AS since
+  FROM trading_sessions AS own JOIN trading_sessions AS was ON was.session_id = own.started_from_session_id
+    JOIN session_exchanges AS brought ON brought.session_id = own.session_id
+    JOIN positions AS paid ON paid.session_id = own.session_id AND paid.symbol = into_symbol AND action_type = 'received'
+  WHERE own.status = 'active' AND own.model IN (SELECT value FROM json_each(?))`;
+const SPLITS = 'SELECT 1 FROM stock_splits WHERE symbol = ? AND date > ? AND date <= ?';
+
+/**
+ * The model-days whose fractions would be paid at another earlier price now, as a market has it. One
+ * that splits convert is not looked at.
+ */
+function fractionsPaidOtherwise(reader: Reader, models: string): string[] {
+  const rows = reader.statement(RECEIVED).all(models) as unknown as Received[];
+  const marked = rows.filter(({ date, day, symbol, price, written, since }) => {
+    const [then, now] = [written, null].map((write) => openMarket({ reader, write }, date, []));
+    const mark = now?.knownMark(symbol, day);
+    if (then?.knownMark(symbol)?.date === date || !mark || mark.date === date) return false;
+    const after = mark.date < since ? mark.date : since;
+    return mark.price !== price && reader.statement(SPLITS).get(symbol, after, date) === undefined;
+  });
+  return marked.map(({ model, date }) => `${model} ${date}`);
+}
+
 /** The stale model-days of some models as lines, `model date`. */
 export function staleByNumbers(database: Database, models: readonly string[]): string[] {
-  return database
-    .statement(STALE)
-    .all(JSON.stringify(models))
-    .map((row) => `${row['model']} ${row['date']}`);
+  const all = JSON.stringify(models);
+  const rows = database.statement(STALE).all(all);
+  const lines = rows.map((row) => `${row['model']} ${row['date']}`);
+  return [...new Set([...lines, ...fractionsPaidOtherwise(database, all)])].sort();
 }

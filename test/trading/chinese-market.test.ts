@@ -86,24 +86,6 @@ test('at an open at its limit no share can be bought, or none be sold; the raw o
   }
 });
 
-test('a symbol that only took another name has the limits of the old one', async () => {
-  const old = '688981.SH';
-  for (const [ratio, cash, open, refusal] of [
-    [[1, 1], 0, 11, `Cannot buy ${MAOTAI}: it opened at its upper limit, no one sells.`],
-    [[1, 1], 0, 10.99, ''],
-    [[2, 1], 0, 11, ''],
-    [[1, 1], 1, 11, ''],
-  ] as [[number, number], number, number, string][]) {
-    const books = booksOf();
-    setBars(books, `${old} 2025-01-03 10 10\n${MAOTAI} 2025-01-06 ${open} ${open}`);
-    books.setExchange(old, '2025-01-05', MAOTAI, ratio, { cash });
-    const session = await books.open('2025-01-06', 'model-a', { universe });
-    assert.equal(await refusalOf(session, `buy ${MAOTAI} 100`), refusal);
-    await books.complete(session);
-    assert.deepEqual((await replayOf(books.database)).problems, []);
-  }
-});
-
 test('prices that are adjusted for splits have no limit: no prompt names one, and a job warns', async () => {
   const books = booksOf();
   setBars(books, `${MAOTAI} 2025-01-03 10 10\n${MAOTAI} 2025-01-06 20 20`, 'yahoo');
@@ -156,53 +138,6 @@ test('what was bought on a date cannot be sold on it; odd shares of a split leav
   await books.complete(next);
   const { same, problems } = await replayOf(books.database);
   assert.deepEqual([same, problems], ['3 of 3', []]);
-});
-
-test('what an exchange brought cannot be sold on that day, unless only the name is another', async () => {
-  const old = '300750.SZ';
-  for (const [ratio, more, refusal] of [
-    [[1, 1], { remains: true }, '200 of the 200 held were bought or received today'],
-    [[1, 1], { cash: 1 }, '200 of the 200 held were bought or received today'],
-    [[3, 1], {}, '600 of the 600 held were bought or received today'],
-    [[1, 1], {}, null],
-  ] as [[number, number], object, string | null][]) {
-    const books = booksOf();
-
-    setBars(books, `${old} 2025-01-03 13 13\n${MAOTAI} 2025-01-06 13 13`);
-    books.setExchange(old, '2025-01-06', MAOTAI, ratio, more);
-    const first = await books.open('2025-01-03', 'model-a', { universe });
-    await books.complete(first, [['buy', old, 200]]);
-    const session = await books.open('2025-01-06', 'model-a', { universe });
-    const said = await refusalOf(session, `sell ${MAOTAI} 200`);
-    const start = `Cannot sell 200 ${MAOTAI}: ${refusal},`;
-    assert.equal(
-      refusal === null ? said : said.slice(0, start.length),
-      refusal === null ? '' : start,
-    );
-    await books.complete(session);
-    assert.deepEqual((await replayOf(books.database)).problems, []);
-  }
-});
-
-test('a rename keeps what came on the day apart from what was held before', async () => {
-  const [old, between] = ['300750.SZ', '688981.SH'];
-  for (const [ratio, refusal] of [
-    [[2, 1], `Cannot sell 100 ${MAOTAI}: 400 of the 400 held were bought or received today`],
-    [[1, 1], ''],
-  ] as [[number, number], string][]) {
-    const books = booksOf();
-    setBars(books, `${old} 2025-01-03 13 13\n${MAOTAI} 2025-01-06 13 13`);
-    books.setExchange(old, '2025-01-06', between, ratio);
-    books.setExchange(between, '2025-01-06', MAOTAI, [1, 1]);
-    const first = await books.open('2025-01-03', 'model-a', { universe });
-    await books.complete(first, [['buy', old, 200]]);
-    const session = await books.open('2025-01-06', 'model-a', { universe });
-    const said = await refusalOf(session, `sell ${MAOTAI} 100`);
-    assert.equal(said.slice(0, refusal.length), refusal);
-    assert.equal(said === '', refusal === '');
-    await books.complete(session);
-    assert.deepEqual((await replayOf(books.database)).problems, []);
-  }
 });
 
 test('with a hidden open, orders together sell no more than was held before', async () => {

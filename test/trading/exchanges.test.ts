@@ -1,12 +1,13 @@
-import { auditOf, type Books, createBooks, setBars } from '../support/books.ts';
+import { auditOf, type Books, createBooks, MODELS, setBars } from '../support/books.ts';
 import { replayDifferences } from '../support/replays.ts';
-import { staleNow } from '../support/stale.ts';
+import { staleByNumbers, staleNow } from '../support/stale.ts';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
 import { readExchanges } from '../support/exchanges.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
+import { rowsAsText } from '../support/tables.ts';
 import { startTestService } from '../support/service.ts';
 import { money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
@@ -159,7 +160,8 @@ for (const [name, exchanges, prices, expected, terms] of rows)
   });
 
 test('what has no price at all in the end fails the model-day with its name', async (t) => {
-  const own = `${FLAT}\nOLD 2025-11-10 50 51`;
+  // It has real ones later, so that none are made up.
+  const own = `${FLAT}\nOLD 2025-11-10 50 51\nNEW 2025-11-13 50 51`;
   const exchanges = 'OLD 2025-11-11 0 NEW 1 1';
   const { job } = await play(t, { prices: own, exchanges, script: BUY, end: '2025-11-11' });
   const failed = job.details.filter(({ status }: { status: string }) => status === 'failed');
@@ -218,7 +220,11 @@ test('with a hidden open, what comes on a weekend may be split before it has a p
     .statement(own)
     .all()
     .map((row) => Object.values(row).join(' '));
-  assert.deepEqual(rows, ['exchange 11 0', 'received 11 ', 'split 16 1', 'no_trade  ']);
+  assert.deepEqual(rows, ['exchange 11 0', 'received 11 ', 'split 16 ', 'no_trade  ']);
+  assert.deepEqual(rowsAsText(books.database, "SELECT warnings FROM jobs WHERE warnings <> '[]'"), [
+    '["Fractions of MSFT that its split on 2025-01-06 left had no price, and are lost: ' +
+      'import the prices of MSFT from before it, and run its model-days again"]',
+  ]);
   assert.deepEqual((await auditOf(books.database)).problems, []);
 });
 
@@ -275,4 +281,47 @@ test('a sentence of the morning says what each share became, and what was receiv
       `Each OLD you held became 54.2 in cash and 2 NEW. You held 10. ${whole}`,
     ],
   );
+});
+
+const close = (dollars: number | null, day = '03') => {
+  return (books: Books) => books.setBar('MSFT', `2025-01-${day}`, { open: 40, close: dollars });
+};
+const halve = (books: Books) => books.setSplit('MSFT', '2025-01-06', 2, 1);
+const HIDDEN = { open: 'hidden' };
+/** The bars of MSFT, of which an exchange brings a fraction on the 6th, and what is learned later. */
+const fractions: [
+  name: string,
+  bars: string,
+  learn: (books: Books) => void,
+  stale: boolean,
+  more?: { terms?: object; before?: (books: Books) => void },
+][] = [
+  ['the close before, without a bar of the date', '02 40 40, 03 40 40', close(44), true],
+  ['of the date too', '02 40 40, 03 40 40, 06 40 40', close(44), true, { terms: HIDDEN }],
+  ['a later one', '02 40 40', close(44), true],
+  ['the first one', '07 40 40', close(44), true],
+  ['the first one, hidden', '06 40 40', close(44), true, { terms: HIDDEN }],
+  ['the close before an open', '03 40 40, 06 40 40', close(44), false],
+  ['the same one', '03 40 40, 07 40 40', close(40), false],
+  ['one before the last', '02 40 40, 03 40 40', close(44, '02'), false],
+  ['one that is not known yet', '02 40 40, 03 40 -', close(null), false],
+  ['an open, while no close is known', '03 40 -', close(null), false],
+  ['the same one, which a split converts', '03 40 40', close(40), false, { before: halve }],
+];
+test('another close that paid a fraction makes stale the day on which it came, and no other', async () => {
+  for (const [name, bars, learn, stale, { terms = {}, before } = {}] of fractions) {
+    const books = createBooks(undefined, { terms });
+    setBars(books, ['02', '03', '06'].map((day) => `AAPL 2025-01-${day} 10 11`).join('\n'));
+    setBars(books, bars.replaceAll(', ', '\n').replaceAll(/^/gm, 'MSFT 2025-01-'));
+    before?.(books);
+    books.setExchange('AAPL', '2025-01-06', 'MSFT', [1, 4], { remains: true });
+    await books.day('2025-01-03', [['buy', 'AAPL', 3]]);
+    await books.day('2025-01-06', []);
+    assert.deepEqual(staleNow(books.database), [], name);
+    learn(books);
+    const days = stale ? ['model-a 2025-01-06'] : [];
+    assert.deepEqual(staleNow(books.database), days, name);
+    const isShown = terms !== HIDDEN; // which the other opinion takes every open for
+    if (isShown) assert.deepEqual(staleByNumbers(books.database, MODELS), days, name);
+  }
 });

@@ -144,36 +144,6 @@ const anyOrder: fc.Arbitrary<OracleOrder> = fc.record({
     .map(BigInt),
 });
 
-/**
- * Left out, because the program takes a sale of them: where nothing is sold on the same day, shares
- * that came at 1:2 and are renamed on the same morning.
- */
-function withoutLateRenames(rows: OracleExchange[], days: readonly string[]): OracleExchange[] {
-  const morningOf = ({ date }: OracleExchange) => days.find((day) => day >= date);
-  const isLate = (row: OracleExchange) =>
-    row.numerator === row.denominator &&
-    rows.some((other) => other.into === row.symbol && morningOf(other) === morningOf(row));
-  return rows.filter(({ symbol, date }) =>
-    rows.every((row) => row.symbol !== symbol || row.date !== date || !isLate(row)),
-  );
-}
-
-/**
- * Left out, because the program takes it: with a hidden open in a market without sales on the same
- * day, a second sale of one symbol may sell what an exchange brought this morning. Of 60 shares, 40
- * of which were received today, it takes a sale of 20 and another one of 10.
- */
-function ordersOf(
-  orders: readonly OracleOrder[],
-  { isHidden, sellSameDay }: Pick<OracleTerms, 'isHidden' | 'sellSameDay'>,
-): readonly OracleOrder[] {
-  if (!isHidden || sellSameDay) return orders;
-  const sales = orders.filter(({ side }) => side === 'sell');
-  const isFirst = (order: OracleOrder) =>
-    sales.find(({ symbol }) => symbol === order.symbol) === order;
-  return orders.filter((order) => order.side === 'buy' || isFirst(order));
-}
-
 /** In tenths of a basis point. */
 const anyBps = fc.constantFrom(0n, 25n, 30n, 107n, 250n);
 const anyTerms = fc.record({
@@ -210,17 +180,8 @@ const anyWorld = fc
     const bars = SYMBOLS.flatMap((symbol, place) => barsOf(symbol, series[place] as Series));
     const isOnBar = (one: { symbol: string; date: string }) =>
       bars.some(({ symbol, date }) => symbol === one.symbol && date === one.date);
-    // Left out, because the program fails such a model-day with "no price of it is stored": with a
-    // hidden open, shares that came on a date without a session (a weekend's) and that are split on
-    // the next one, before the first close of their symbol.
-    const hasCloseBefore = (one: { symbol: string; date: string }) => {
-      const morning = days.find((day) => day >= one.date) ?? one.date;
-      return bars.some(
-        ({ symbol, date, close }) => symbol === one.symbol && close !== null && date < morning,
-      );
-    };
     const isSplit = (one: (typeof splits)[number]) =>
-      one.numerator !== one.denominator && isOnBar(one) && (!terms.isHidden || hasCloseBefore(one));
+      one.numerator !== one.denominator && isOnBar(one);
     const { hasLots, ...others } = terms;
     const rows = rowsOfExchanges(exchanges, order);
     const boardOf = (
@@ -231,11 +192,11 @@ const anyWorld = fc
     };
     return {
       universe: new Set(UNIVERSE),
-      days: days.map((date, place) => ({ date, orders: ordersOf(orders[place] ?? [], terms) })),
+      days: days.map((date, place) => ({ date, orders: orders[place] ?? [] })),
       bars,
       dividends,
       splits: splits.filter(isSplit),
-      exchanges: withPrices(terms.sellSameDay ? rows : withoutLateRenames(rows, days), bars, days),
+      exchanges: withPrices(rows, bars, days),
       terms: { ...others, boards: new Map(hasLots ? SYMBOLS.map(boardOf) : []) },
     };
   });

@@ -115,15 +115,35 @@ export function eventsBetween(
   return { events, heldSince };
 }
 
-/** The symbols that only took another name on or before a date, the last one first. */
-export const formerNames = readsAt(
-  'column',
-  `SELECT symbol FROM ${exchangesAt} AS exchange WHERE into_symbol = ?2 AND date <= ?3
-     AND cash_e6 = 0 AND remains = 0 AND numerator = denominator
-   ORDER BY date DESC, symbol`,
-  [text],
+/** SQL: whether an exchange may only give a share another name. */
+export const IS_RENAME = 'cash_e6 = 0 AND remains = 0 AND numerator = denominator';
+
+/**
+ * A symbol, and the names before it, the last one first, each with its last close before the date on
+ * which it took the next. That is the only thing that became of the old share on the date, and the
+ * only share that became the new one at 1:1.
+ */
+const allNames = readsAt(
+  'all',
+  `WITH RECURSIVE renames AS MATERIALIZED (
+     SELECT * FROM (SELECT * FROM ${exchangesAt} GROUP BY symbol, date HAVING count(*) = 1)
+     WHERE ${IS_RENAME} GROUP BY into_symbol, date HAVING count(*) = 1),
+   names (symbol, up_to) AS (
+     VALUES (?2, ?3)
+     UNION SELECT renames.symbol, date FROM names JOIN renames ON into_symbol = names.symbol
+       AND date = (SELECT max(date) FROM renames WHERE into_symbol = names.symbol AND date <= up_to))
+   SELECT {}, coalesce((SELECT date FROM ${barsAt} WHERE symbol = names.symbol AND date < up_to AND close IS NOT NULL
+     ORDER BY date DESC LIMIT 1), '') AS last FROM names`,
+  { symbol: text, upTo: text, last: text },
   (symbol: string, date: CalendarDate) => [symbol, date],
 );
+
+/** The names of a share on a date, the last one first, down to that of its latest close before. */
+export function namesSinceClose(...asked: Parameters<typeof allNames>) {
+  const names = allNames(...asked);
+  const latest = names.reduce((date, { last }) => (last > date ? last : date), '');
+  return names.slice(0, names.findIndex(({ last }) => last === latest) + 1);
+}
 
 /** One to store. */
 export type Exchange = Omit<StoredExchange, 'splits' | 'intoSplits'>;

@@ -100,15 +100,32 @@ const EVENT_KINDS: readonly EventKind[] = [
   },
 ];
 
+/**
+ * SQL: the model-days that paid a fraction of what they received at the close before, because the
+ * open of their date was hidden or there was none, where that is another one now. A close that
+ * splits convert is not compared.
+ */
+const CHANGED_FRACTIONS = `
+   SELECT own.model, own.date FROM own CROSS JOIN session_exchanges AS brought USING (session_id)
+     CROSS JOIN positions AS paid ON paid.session_id = own.session_id AND paid.symbol = into_symbol AND action_type = 'received'
+     CROSS JOIN price_data AS bar ON bar.symbol = paid.symbol AND bar.date = (
+       SELECT date FROM price_data AS earlier
+       WHERE earlier.symbol = paid.symbol AND earlier.date < own.date ORDER BY close IS NULL, date DESC LIMIT 1)
+   WHERE price_e4 IS NOT round(coalesce(bar.close, bar.open) * 10000)
+     AND NOT EXISTS (SELECT 1 FROM session_prices AS known WHERE known.session_id = own.session_id AND known.symbol = paid.symbol
+       AND open_date = own.date AND (SELECT agent_config ->> '$.open' FROM jobs WHERE jobs.job_id = own.job_id) IS NOT 'hidden')
+     AND NOT EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = paid.symbol AND split.date <= own.date
+       AND split.date > min(bar.date, (SELECT date FROM trading_sessions AS was WHERE was.session_id = own.started_from_session_id)))`;
+
 type StaleModelDay = RowOf<typeof findStaleDays>;
 
 /**
  * The stale model-days among some sessions, by model and date.
  *
  * Compares what a session knew with what is stored now: the day it started from, the bars of its
- * date (one that was removed has not changed), and of what it held in the morning the splits and
- * the dividends since. A series that is adjusted for splits ignores splits, and one that contains
- * dividends ignores those.
+ * date (one that was removed has not changed), the closes at which it paid fractions of what it
+ * received, and of what it held in the morning the splits and the dividends since. A series that is
+ * adjusted for splits ignores splits, and one that contains dividends ignores those.
  *
  * The order of the joins is fixed, because there are few rows in each after the first. Whether a
  * series is adjusted is the slowest question, since it reads all bars of one that is not: it is
@@ -118,7 +135,7 @@ type StaleModelDay = RowOf<typeof findStaleDays>;
 export const findStaleDays = reads(
   'all',
   `WITH own AS MATERIALIZED (
-     SELECT session_id, model, date, started_from_session_id, pays_dividends
+     SELECT session_id, job_id, model, date, started_from_session_id, pays_dividends
      FROM json_each(?) AS chosen CROSS JOIN trading_sessions ON session_id = chosen.value WHERE status = 'active')
    SELECT model, date FROM own
    WHERE session_id IN (SELECT session_id FROM changed_starts) OR ${STARTS_OTHERWISE}
@@ -127,7 +144,7 @@ export const findStaleDays = reads(
      CROSS JOIN price_data AS bar ON bar.symbol = used.symbol AND bar.date = own.date
    WHERE open_date IS NOT bar.date OR close_date IS NOT bar.date OR open_e4 IS NOT round(bar.open * 10000)
      OR close_e4 IS NOT round(coalesce(bar.close, bar.open) * 10000)
-   UNION ${EVENT_KINDS.map(changedEvents).join(' UNION ')}
+   UNION ${[...EVENT_KINDS.map(changedEvents), CHANGED_FRACTIONS].join(' UNION ')}
    ORDER BY 1, 2`,
   { model: text, date: text },
   (sessions: readonly { sessionId: number }[]) => [pickIds(sessions)],

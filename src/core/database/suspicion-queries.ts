@@ -1,6 +1,8 @@
 import type { DateSpan } from '#time/calendar.ts';
 import { adjustedSourcesInSql } from '#database/schema/price-conditions.ts';
 import type { Reader } from './database.ts';
+import { namesSinceClose } from './exchanges.ts';
+import { latestPrices } from './price-writes.ts';
 import { distinct, flag, oneOf, orNull, query, reads, real, type ShapedRow, text } from './rows.ts';
 import { MAX_NIGHT_DAYS, type StoredDividend } from './splits-and-dividends.ts';
 
@@ -40,7 +42,7 @@ const HALF_CENT = 0.005;
  * provider a night is known when every day since the last bar is; what a file says of one date
  * holds for the night before it.
  */
-export const unexplainedJumps = reads(
+const jumps = reads(
   'iterate',
   `WITH bars AS (
      SELECT symbol AS name, date AS day, open, source, lag(date) OVER before AS last, lag(coalesce(close, open)) OVER before AS previous
@@ -63,6 +65,14 @@ export const unexplainedJumps = reads(
   SUSPICION,
   (symbols: readonly string[], { from, to }: DateSpan) => [symbols, from, to],
 );
+
+/** Without those of a share whose latest close before is one under an earlier name. */
+export function unexplainedJumps(...asked: Parameters<typeof jumps>): Suspicion[] {
+  const prices = latestPrices(asked[0]);
+  return [...jumps(...asked)].filter(
+    ({ symbol, date }) => namesSinceClose(prices, symbol, date).length === 1,
+  );
+}
 
 /** A dividend above this share of the close before it may be something else. */
 const MAX_SHARE_OF_CLOSE = 0.25;

@@ -159,6 +159,15 @@ export function listMissing(
   });
 }
 
+/** From when to when each symbol is missing. */
+export function missingSpans(days: ReturnType<typeof listMissing>): Map<string, SymbolNeed> {
+  const spans = new Map<string, SymbolNeed>();
+  for (const { date, symbols } of days)
+    for (const symbol of symbols)
+      spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
+  return spans;
+}
+
 /**
  * What to download symbol by symbol, the most useful first: symbols that dates require, then those
  * with partial bars, then holdings outside the universe.
@@ -171,10 +180,7 @@ export function symbolNeeds(
   const examined = examine(context, request);
   const inUniverse = listMissing(examined, context);
   const heldNeeds = listMissing(examine(context, { ...request, universe: outside }), context);
-  const spans = new Map<string, SymbolNeed>();
-  for (const { date, symbols } of [...inUniverse, ...heldNeeds])
-    for (const symbol of symbols)
-      spans.set(symbol, { symbol, first: spans.get(symbol)?.first ?? date, last: date });
+  const spans = missingSpans([...inUniverse, ...heldNeeds]);
   const order = new Set([...downloadOrder(examined), ...spans.keys()]);
   const adjusted = symbolsWithAdjustedPrices(context.database, [...order]);
   return [...order]

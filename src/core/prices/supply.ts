@@ -64,8 +64,9 @@ export async function supplyPrices(
   const symbols = [...request.universe, ...outside];
   const warnings: PriceSupply['warnings'] = [];
   const reason = noDownloadReason(settings);
-  const own = { ...request, universe: asked.universe };
-  if (usesSyntheticPrices(settings)) await makeSyntheticPrices(context, examine(context, own));
+  const everything = { ...request, universe: symbols };
+  if (usesSyntheticPrices(settings))
+    await makeSyntheticPrices(context, examine(context, everything));
   else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
     warnings.push(`Price data is not downloaded: ${reason}`);
   // Jumps matter since the models' holdings are known, and as far back as models look.

@@ -14,7 +14,7 @@ import {
 import type { Database } from '#database/database.ts';
 import { addCoverage, type Bar, storeBars, symbolsWithRealPrices } from '#database/prices.ts';
 import { addToHash, hashText } from '#text/hash.ts';
-import { type DatePrices, listMissing } from './needs.ts';
+import { type DatePrices, listMissing, missingSpans } from './needs.ts';
 import { openOnly } from './provider.ts';
 
 /**
@@ -24,7 +24,7 @@ import { openOnly } from './provider.ts';
  */
 
 /**
- * Synthetic bars start this long before a job's first date, so that models have past prices to look
+ * Synthetic bars start this long before the first date that needs them, so that models have past prices to look
  * at.
  */
 const HISTORY_DAYS = 120;
@@ -62,16 +62,14 @@ export async function makeSyntheticPrices(
 ): Promise<void> {
   const today = utcDate(clock());
   const unfinished = addDays(closedThrough(clock()), 1);
-  const lacking = listMissing(dates, { clock });
-  const [first, last] = [lacking[0]?.date, lacking.at(-1)?.date];
-  if (first === undefined || last === undefined) return;
-  const symbols = [...new Set(lacking.flatMap((day) => day.symbols))];
-  const real = symbolsWithRealPrices(database, symbols);
-  const historyStart = addDays(first, -HISTORY_DAYS);
-  const startDate = historyStart > EARLIEST_DATE ? historyStart : EARLIEST_DATE;
-  const days = weekdays(startDate, last);
+  const spans = missingSpans(listMissing(dates, { clock }));
+  const real = symbolsWithRealPrices(database, [...spans.keys()]);
   const stamp = { source: 'synthetic', recordedAt: timestamp(clock()) } as const;
-  for (const symbol of symbols.filter((name) => !real.has(name))) {
+  for (const { symbol, first, last } of spans.values()) {
+    if (real.has(symbol)) continue;
+    const historyStart = addDays(first, -HISTORY_DAYS);
+    const startDate = historyStart > EARLIEST_DATE ? historyStart : EARLIEST_DATE;
+    const days = weekdays(startDate, last);
     for (let from = 0; from < days.length; from += DAYS_PER_TRANSACTION) {
       const bars = syntheticBars(symbol, days.slice(from, from + DAYS_PER_TRANSACTION), unfinished);
       await database.write(() => storeBars(database, bars, stamp));

@@ -4,7 +4,6 @@ import { sharesAdded } from '#database/sessions.ts';
 import {
   dividedHalfEven,
   dividedHalfUp,
-  LEAST_PRICE,
   type Money,
   money,
   toDollars,
@@ -29,14 +28,14 @@ export interface MorningLedger {
   readonly received: string[];
   /** What became of the holdings that were exchanged, a sentence each. */
   readonly exchanged: string[];
-  /** What a job warns of: fractions of received shares that had no price. */
+  /** What a job warns of: fractions of shares that had no price. */
   readonly lost: string[];
   /**
    * What a received share without a price is worth by that of the old one: (close − cash) × old ÷ new
    * where it took its place, 0 beside it.
    */
   readonly stated: Map<string, Mark>;
-  /** Shares that came by exchanges; a rename brings those that came under the old name. */
+  /** Shares that came by exchanges of today; a rename brings those that came under the old name. */
   readonly arrived: Map<string, number>;
   /** Portfolio after all of them. */
   portfolio: Portfolio;
@@ -56,9 +55,10 @@ export function applyCorporateActions(
     if (shares === 0) continue;
     if (type === 'split') {
       // What an exchange brought may have no price that is known before a hidden open.
-      const price = market.knownMark(symbol, date)?.price ?? LEAST_PRICE;
+      const price = market.knownMark(symbol, date)?.price ?? null;
       const deed = `split ${shares} ${symbol} by ${itself.join(':')}`;
-      bring(ledger, { actionType: type, symbol, price }, { shares, ratio: itself, deed });
+      const cause = `its split on ${date} left`;
+      bring(ledger, { actionType: type, symbol, price }, { shares, ratio: itself, deed, cause });
     } else payHolding(ledger, { ...event, shares }, market);
   }
   return ledger;
@@ -72,22 +72,28 @@ function enter(ledger: MorningLedger, action: Omit<Action, 'cash'>, paid: number
 
 /**
  * Turns shares into whole new ones and a fraction, which is paid in cash at the price (per new
- * share), a half rounded up to 1/10000 dollar; without a price nothing is paid for it. A split
- * replaces the old ones. `deed` is what is done, in words.
+ * share), a half rounded up to 1/10000 dollar; without a price it is lost, and the job warns. A split
+ * replaces the old ones. `deed` is what is done, in words, and `cause` where the fraction is from.
  */
 function bring(
   ledger: MorningLedger,
   action: Pick<Action, 'actionType' | 'symbol' | 'price'>,
-  { shares, ratio, deed }: { shares: number; ratio: ShareRatio; deed: string },
-): { shares: number; hasRest: boolean } {
+  { shares, ratio, ...words }: { shares: number; ratio: ShareRatio; deed: string; cause: string },
+): { shares: number; isLost: boolean } {
   const [newShares, oldShares] = ratio;
   const parts = BigInt(shares) * newShares;
   const [whole, rest] = [Number(parts / oldShares), parts % oldShares];
-  if (!Number.isSafeInteger(whole)) throw new TooLarge(`Cannot ${deed}: too many shares`);
+  if (!Number.isSafeInteger(whole)) throw new TooLarge(`Cannot ${words.deed}: too many shares`);
+  const isLost = action.price === null && rest > 0n;
+  if (isLost)
+    ledger.lost.push(
+      `Fractions of ${action.symbol} that ${words.cause} had no price, and are lost: ` +
+        `import the prices of ${action.symbol} from before it, and run its model-days again`,
+    );
   const amount = action.actionType === 'split' ? whole - shares : whole;
   const paid = dividedHalfUp(rest * BigInt(action.price ?? 0), oldShares);
   enter(ledger, { ...action, amount }, Number(paid));
-  return { shares: whole, hasRest: rest > 0n };
+  return { shares: whole, isLost };
 }
 
 /** An event of a symbol that is held. */
@@ -127,7 +133,7 @@ type Received = Record<'brought' | 'came' | 'lost', string[]>;
 
 function receiveShares(
   ledger: MorningLedger,
-  { symbol, date, shares, cash, itself, received }: HoldingEvent,
+  { symbol, date, shares, cash, itself, received, isRename }: HoldingEvent,
   market: Market,
 ): Received {
   const { stated, arrived } = ledger;
@@ -138,25 +144,20 @@ function receiveShares(
     const [newShares, oldShares] = ratio;
     const price = market.knownMark(into, date)?.price ?? null;
     const deed = `exchange ${shares} ${symbol} into ${into}`;
+    const cause = `the exchange of ${symbol} on ${date} brought`;
     const action = { actionType: 'received', symbol: into, price } as const;
-    const { hasRest, shares: whole } = bring(ledger, action, { shares, ratio, deed });
+    const { isLost, shares: whole } = bring(ledger, action, { shares, ratio, deed, cause });
     told.brought.push(`${Number(sharesPerOld(ratio).toPrecision(12))} ${into}`);
     told.came.push(`${whole} ${into}`);
-    const isOneForOne = !remains && cash === 0 && newShares === oldShares;
-    const isRename = isOneForOne && received.length === 1;
-    const came = isRename ? (arrived.get(symbol) ?? 0) : whole;
-    arrived.set(into, (arrived.get(into) ?? 0) + came);
+    const earlier = BigInt(arrived.get(symbol) ?? 0);
+    const came = isRename ? Number((earlier * newShares) / oldShares) : whole;
+    if (date === market.date) arrived.set(into, (arrived.get(into) ?? 0) + came);
     if (price === null && before !== undefined) {
       const left = remains ? 0 : Math.max(0, before.price - dividendOn(1, cash));
       const worth = money(Number(dividedHalfUp(BigInt(left) * oldShares, newShares)));
       stated.set(into, { ...before, price: worth });
     }
-    if (price !== null || !hasRest) continue;
-    told.lost.push(into);
-    ledger.lost.push(
-      `Fractions of ${into} that the exchange of ${symbol} on ${date} brought had no price, and are lost: ` +
-        `import the prices of ${into} from before it, and run its model-days again`,
-    );
+    if (isLost) told.lost.push(into);
   }
   if (!remains && arrived.has(symbol)) arrived.set(symbol, 0);
   return told;

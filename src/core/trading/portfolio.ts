@@ -23,8 +23,8 @@ export interface Action {
    */
   readonly amount: number;
   /**
-   * Per share; for a dividend and an exchange, the cash; of shares that an exchange brought, that of
-   * their fraction, null where none is known.
+   * Per share; for a dividend and an exchange, the cash; of shares that a split or an exchange
+   * brought, that of their fraction, null where none is known.
    */
   readonly price: Money | null;
   /** Cash after the action. */

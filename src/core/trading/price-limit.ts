@@ -1,13 +1,13 @@
 import type { CalendarDate } from '#time/calendar.ts';
 import { findBoard, type MarketRules } from '#domain/market-rules.ts';
 import type { Side } from '#database/decisions.ts';
-import { formerNames } from '#database/exchanges.ts';
+import { namesSinceClose } from '#database/exchanges.ts';
 import { quotesOn, splitsBetween } from '#database/market-queries.ts';
 import type { PricesAt } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
 import { dividedHalfUp, priceUnits } from '#money/money.ts';
 import type { Market } from './market.ts';
-import { approximateCashPerShare, splitFactors } from './share-events.ts';
+import { shareEvents } from './share-events.ts';
 
 /** Within which prices a share may trade on a date, where its market has a limit. */
 
@@ -15,24 +15,27 @@ import { approximateCashPerShare, splitFactors } from './share-events.ts';
 const [UNITS_PER_CENT, MILLIONTHS_PER_UNIT, MILLION] = [100n, 100n, 1_000_000n];
 
 /**
- * The price from which a limit counts, in cents: the close before, less the dividends of the
- * morning, then in shares after its splits. Null without a close, and on a series that is adjusted
- * for splits, whose prices never were those of the exchange. A symbol that has only its name from an
- * exchange has the close of the old one.
+ * The price from which a limit counts, in cents: the last close before, less the dividends and
+ * divided by the splits since, in their order. Null without a close, and on a series that is adjusted
+ * for splits, whose prices never were those of the exchange. A close of an earlier name counts where
+ * that is later.
  */
 function referenceCents(prices: PricesAt, date: CalendarDate, symbol: string): bigint | null {
-  const names = [symbol, ...formerNames(prices, symbol, date)];
-  const last = names
-    .flatMap((name) => quotesOn(prices, date, [name]))
-    .find(({ previousClose }) => previousClose !== null);
+  const names = namesSinceClose(prices, symbol, date).reverse();
+  const [last] = names.slice(0, 1).flatMap((own) => quotesOn(prices, own.upTo, [own.symbol]));
   if (last?.previousDate == null || last.previousClose === null || last.isAdjusted) return null;
-  const since = { after: last.previousDate, upTo: date };
-  let left = BigInt(priceUnits(last.previousClose)) * MILLIONTHS_PER_UNIT;
-  for (const dividend of dividendsBetween(prices, [last.symbol], since))
-    left -= BigInt(approximateCashPerShare(dividend));
-  const [newShares, oldShares] = splitFactors(splitsBetween(prices, [last.symbol], since));
-  const perNew = UNITS_PER_CENT * MILLIONTHS_PER_UNIT * newShares;
-  const cents = dividedHalfUp(left * oldShares, perNew);
+  let after = last.previousDate;
+  let [left, perNew] = [BigInt(priceUnits(last.previousClose)) * MILLIONTHS_PER_UNIT, 1n];
+  for (const { symbol: name, upTo } of names) {
+    const dividends = dividendsBetween(prices, [name], { after, upTo });
+    const splits = splitsBetween(prices, [name], { after, upTo });
+    for (const { cash, itself } of shareEvents({ dividends, splits, exchanges: [] })) {
+      left = (left - BigInt(cash) * perNew) * itself[1];
+      perNew *= itself[0];
+    }
+    after = upTo;
+  }
+  const cents = dividedHalfUp(left, UNITS_PER_CENT * MILLIONTHS_PER_UNIT * perNew);
   return cents > 0n ? cents : null;
 }
 

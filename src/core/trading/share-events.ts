@@ -26,6 +26,8 @@ export interface ShareEvent {
   /** Of a split its ratio; no shares where the old one leaves. */
   itself: ShareRatio;
   received: readonly { symbol: string; ratio: ShareRatio }[];
+  /** Whether it only gives the share another name: 1:1 on its date, and nothing else. */
+  isRename: boolean;
 }
 
 /**
@@ -33,7 +35,7 @@ export interface ShareEvent {
  * one, because the old share leaves once.
  */
 export function shareEvents({ splits, dividends, exchanges }: StoredEvents): ShareEvent[] {
-  const nothing = { cash: 0, itself: [1n, 1n], received: [] } as const;
+  const nothing = { cash: 0, itself: [1n, 1n], received: [], isRename: false } as const;
   const paid = dividends.map((own): ShareEvent => {
     const { symbol, exDate: date } = own;
     return { ...nothing, type: 'dividend', symbol, date, cash: approximateCashPerShare(own) };
@@ -44,12 +46,15 @@ export function shareEvents({ splits, dividends, exchanges }: StoredEvents): Sha
   });
   const groups = Map.groupBy(exchanges, ({ symbol, date }) => `${date} ${symbol}`).values();
   const exchanged = Array.from(groups, (rows): ShareEvent => {
-    const [{ symbol, date } = assert.fail('a group has a row')] = rows;
+    const [first = assert.fail('a group has a row')] = rows;
+    const { symbol, date, into, cash, numerator, denominator, remains } = first;
+    const isAlone = rows.length === 1 && into !== '' && cash === 0 && remains === 0;
     return {
       type: 'exchange',
       symbol,
       date,
       cash: rows.reduce((sum, row) => sum + approximateCashPerShare(row), 0),
+      isRename: isAlone && numerator === denominator,
       itself: [rows.every(({ remains }) => remains === 1) ? 1n : 0n, 1n],
       received: rows
         .filter(({ into }) => into !== '')

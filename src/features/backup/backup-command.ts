@@ -6,6 +6,7 @@ import { type Watched, plural, formatSize, writeWithProgress } from '#commands/t
 import type { Reader } from '#database/database.ts';
 import { readRiskFreeRate } from '#database/state.ts';
 import {
+  formerNames,
   type Opening,
   outsideStarts,
   type OutsideStart,
@@ -76,6 +77,7 @@ function readJobRows(reader: Reader, jobId: string, riskFreeRate: number): JobRo
   const always = { after: '', upTo: '~' };
   for (const { into } of exchangesBetween(latestPrices(reader), [...symbols], always))
     symbols.add(into);
+  for (const name of formerNames(reader, [...symbols])) symbols.add(name);
   const rate = readRiskFreeRate(reader) ?? riskFreeRate;
   return { jobId, openings, symbols: [...symbols].sort(), riskFreeRate: rate };
 }

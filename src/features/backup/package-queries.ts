@@ -7,6 +7,7 @@ import { storeRiskFreeRate } from '#database/state.ts';
 import { digestTable, listedTables } from '#database/manifest.ts';
 import { rebuildDocumentIndex } from '#database/document-words.ts';
 import { rebuildLogIndex } from '#database/log-words.ts';
+import { IS_RENAME } from '#database/exchanges.ts';
 import { createSchema } from '#database/schema/schema.ts';
 import { CHANGED_STARTS } from '#database/stale.ts';
 import type { Money } from '#money/money.ts';
@@ -28,6 +29,20 @@ export const symbolsOfJob = reads(
    WHERE own.job_id = ?1`,
   [text],
   (jobId: string) => [jobId],
+);
+
+/** All that some symbols may ever have been named before, whose closes were their price limits'. */
+export const formerNames = reads(
+  'column',
+  `WITH RECURSIVE renames AS (
+     SELECT symbol, into_symbol FROM exchanges WHERE ${IS_RENAME}
+     UNION SELECT symbol, into_symbol FROM exchange_revisions WHERE ${IS_RENAME}),
+   names (symbol) AS (
+     SELECT value FROM json_each(?)
+     UNION SELECT renames.symbol FROM names JOIN renames ON into_symbol = names.symbol)
+   SELECT symbol FROM names`,
+  [text],
+  (symbols: readonly string[]) => [symbols],
 );
 
 /** Which rows belong to a package. */

@@ -50,17 +50,18 @@ export function followShare(
   const changes: ShareChange[] = [];
   const window = { after: link.after, upTo: to, paysDividends };
   const { events } = eventsBetween(latestPrices(database), [first], window);
-  for (const event of shareEvents(events)) {
+  const all = shareEvents(events);
+  for (const [place, event] of all.entries()) {
     if (event.symbol !== link.symbol) continue;
     const { date, itself, received } = event;
     const remains = itself[0] > 0n;
     const next = remains ? undefined : received[0];
     const others = received.filter((one) => one !== next);
-    const values = others.map((one) => valueBrought(database, { ...one, date }));
+    const later = all.slice(place + 1).filter((own) => own.date === date);
     changes.push({
       date,
       shares: sharesPerOld(next?.ratio ?? itself),
-      cash: values.reduce((sum, value) => sum + value, event.cash / MILLIONTHS),
+      cash: event.cash / MILLIONTHS + valueBrought(database, { date, received: others }, later),
     });
     if (remains) continue;
     link.upTo = date;
@@ -77,12 +78,31 @@ export function followShare(
   return { links, changes };
 }
 
-/** The value of the new shares for an old one at the close of that date, otherwise the next, otherwise the last. */
+/**
+ * The value of the new shares for an old one, after what becomes of them on that date: each at the
+ * close of it, otherwise the next, otherwise the last.
+ */
 function valueBrought(
   database: Database,
-  { date, symbol, ratio }: Pick<ShareEvent, 'date'> & ShareEvent['received'][number],
+  { date, received }: Pick<ShareEvent, 'date' | 'received'>,
+  later: readonly ShareEvent[],
 ): number {
-  const bars = barsBetween(database, symbol, { from: date, to: addDays(date, MAX_STILL_DAYS) });
-  const bar = bars.find((own) => own.date >= date) ?? bars[0];
-  return bar === undefined ? 0 : sharesPerOld(ratio) * (bar.close ?? bar.open);
+  const brought = new Map<string, number>();
+  const add = (shares: number, { symbol, ratio }: ShareEvent['received'][number]) =>
+    brought.set(symbol, (brought.get(symbol) ?? 0) + shares * sharesPerOld(ratio));
+  for (const one of received) add(1, one);
+  let value = 0;
+  for (const { symbol, cash, itself, received: others } of later) {
+    const shares = brought.get(symbol) ?? 0;
+    value += (shares * cash) / MILLIONTHS;
+    brought.set(symbol, shares * sharesPerOld(itself));
+    for (const one of others) add(shares, one);
+  }
+  const span = { from: date, to: addDays(date, MAX_STILL_DAYS) };
+  for (const [symbol, shares] of brought) {
+    const bars = shares > 0 ? barsBetween(database, symbol, span) : [];
+    const bar = bars.find((own) => own.date >= date) ?? bars[0];
+    if (bar !== undefined) value += shares * (bar.close ?? bar.open);
+  }
+  return value;
 }

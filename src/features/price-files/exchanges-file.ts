@@ -79,9 +79,9 @@ function findDefect(reader: Reader, row: ExchangeRow, days: Days): Defect | null
     storedOf(own).filter(
       (old) => !rowsOf(own).some((next) => isNone(next) || next.into === old.into),
     );
+  const isNew = storedOf(symbol).every((old) => old.into !== into);
   const [other] = keptOf(symbol);
-  const isSecondEnd = other !== undefined && !(other.remains && remains);
-  if (isSecondEnd && storedOf(symbol).every((old) => old.into !== into)) {
+  if (other !== undefined && (other.remains !== remains || (isNew && !remains))) {
     const reason =
       'another exchange of this symbol and date is stored, which a file with both keeps and a file with ' +
       `${symbol},${date},,${symbol},1,1, takes back`;

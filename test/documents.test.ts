@@ -43,6 +43,7 @@ test('documents say what the program cannot do, and what a release needs', () =>
     'README.md': [
       /Windows is not supported, use WSL/,
       /\(docs\/operations\.md#security\)/,
+      /Without `API_HOST` the service listens on all interfaces/,
       /\(docs\/figures\.md#what-can-mislead\)/,
     ],
     'docs/operations.md': [

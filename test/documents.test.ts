@@ -43,9 +43,11 @@ test('documents say what the program cannot do, and what a release needs', () =>
     'README.md': [
       /Windows is not supported, use WSL/,
       /\(docs\/operations\.md#security\)/,
+      /Without `API_HOST` the service listens on all interfaces/,
       /\(docs\/figures\.md#what-can-mislead\)/,
     ],
     'docs/operations.md': [
+      /The service listens on all interfaces; `API_HOST=127\.0\.0\.1` limits it/,
       /\| Windows \| none \| Not supported: use \[WSL\]/,
       /can\salways\ssignal[^]*?bubblewrap\swith\sits\sown\sprocess\sand\snetwork\snamespaces/,
     ],

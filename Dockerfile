@@ -1,10 +1,11 @@
 # Builds the one file and copies it, with the source map for its stack traces, into an image that contains only Node: no
 # shell, no package manager.
-# Both base images are pinned by the digest of their multi-platform index; docs/releasing.md says how to renew them.
+# Both base images are pinned by the digest of their multi-platform index; RELEASING.md says how to renew them.
 ARG BUILD_IMAGE=node:24.21.0-trixie-slim@sha256:8ec5d7557396cfe32d21c3f9c13072355ceab22b584578ca4bb28af31120cffe
 ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:9eeb7f5887d0e239e78264b06f7f11d2e14be534050481803a9e4728fcdd278e
 
-FROM ${BUILD_IMAGE} AS build
+# What it builds is the same for every processor, so it runs on the builder's own, without emulation.
+FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci

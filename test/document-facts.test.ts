@@ -94,8 +94,8 @@ test('every option of every command is in a document', () => {
   assert.deepEqual(missing, []);
 });
 
-test('docs/releasing.md names the libraries in the program, docs/api.md the browsers that it is built for', () => {
-  const [sentence = ''] = /The program contains only .*/.exec(textOf('docs/releasing.md')) ?? [];
+test('RELEASING.md names the libraries in the program, docs/api.md the browsers that it is built for', () => {
+  const [sentence = ''] = /The program contains only .*/.exec(textOf('RELEASING.md')) ?? [];
   assert.deepEqual(
     codes(sentence.split(' of it')[0] as string).sort(),
     Object.keys(manifest.dependencies).sort(),

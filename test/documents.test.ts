@@ -22,7 +22,7 @@ const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const pages = readdirSync(join(ROOT, 'docs')).flatMap((name) =>
   name.endsWith('.md') ? [`docs/${name}`] : [],
 );
-const documents = ['README.md', 'CHANGELOG.md', ...pages];
+const documents = ['README.md', 'CHANGELOG.md', 'RELEASING.md', ...pages];
 const texts = [...documents, '.env.example', 'compose.yaml', 'Dockerfile'];
 const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).flatMap(
   (name) => (name.endsWith('.ts') ? [`src/${name}`] : []),
@@ -54,7 +54,7 @@ test('documents say what the program cannot do, and what a release needs', () =>
     'docs/figures.md': [
       /\*\*Survivorship\.\*\*[^]*?GET \/prices\/coverage\?date=[^]*?\*\*Adjusted series\*\*/,
     ],
-    'docs/releasing.md': [/^npm sbom /m],
+    'RELEASING.md': [/\(`npm sbom`\)/, /^ +grep -rhoE 'uses: /m],
   };
   for (const [document, patterns] of Object.entries(promised))
     for (const pattern of patterns) assert.match(textOf(document), pattern, document);

@@ -125,10 +125,9 @@ test('user, password and query of the URL reach the agent, and nothing else; PUB
 });
 
 test('arguments that are nested too deep are refused, and the day continues', async (t) => {
-  const deep = JSON.parse('['.repeat(8_000) + ']'.repeat(8_000));
   let answers: { status: number; body: any }[] = [];
   const { ledger } = await run(t, async ({ body }) => {
-    // JSON.stringify cannot write what JSON.parse reads.
+    // JSON.parse reads this depth; JSON.stringify of Node 24 cannot write it.
     const nested = `{"symbol":${'['.repeat(8_000)}${']'.repeat(8_000)},"amount":1}`;
     const { url, token } = body.day;
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -136,7 +135,6 @@ test('arguments that are nested too deep are refused, and the day continues', as
     answers = [{ status: refused.status, body: await refused.json() }];
     return DECISION;
   });
-  assert.throws(() => JSON.stringify(deep), RangeError);
   const refusal = { error: 'The arguments are nested more than 64 deep.' };
   assert.deepEqual([answers, ledger], [[{ status: 200, body: refusal }], BOUGHT]);
 });

@@ -230,6 +230,9 @@ function writeProgram(code, sourceMap, comment) {
   writeFileSync('dist/server.js.map', JSON.stringify(map));
 }
 
+/** What `npx trading-simulation-service` runs: npm links a file that says which interpreter runs it. */
+const BIN = `#!/usr/bin/env node\nrequire('./server.js');\n`;
+
 async function buildProgram() {
   const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
   const { outputFiles, metafile } = await build({
@@ -257,6 +260,7 @@ async function buildProgram() {
   writeProgram(code.text, sourceMap.text, licenceComment(licences));
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
+  writeFileSync('dist/bin.js', BIN, { mode: 0o755 });
 }
 
 // Without a top-level await the tests can load this file synchronously.

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -16,6 +23,7 @@ import {
   runProgram,
   startServer,
 } from './support/program.ts';
+import { temporaryFolder } from './support/folder.ts';
 import { until } from './support/until.ts';
 
 /** What a clone or an image brings along beside the program. */
@@ -187,4 +195,48 @@ test('SIGTERM to npm start ends the server', { skip }, async (t) => {
   assert.ok(await isServed());
   program.process.kill('SIGTERM');
   await until('the end of the server', async () => !(await isServed()));
+});
+
+test('the package holds only what runs; its command runs in a clone, and installed without a network', {
+  skip,
+}, async () => {
+  const clone = temporaryFolder();
+  for (const name of ['package.json', 'build.mjs', 'tsconfig.json', 'LICENSE', 'README.md'])
+    copyFileSync(join(ROOT, name), join(clone, name));
+  for (const name of ['src', 'configs', 'docs'])
+    cpSync(join(ROOT, name), join(clone, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  const env = {
+    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+    HOME: clone,
+    npm_config_offline: 'true',
+    npm_config_update_notifier: 'false',
+  };
+  const run = async (cwd: string, ...[file = '', ...args]: string[]) => {
+    const { code, stdout, stderr } = await followProgram(spawn(file, args, { cwd, env })).ended;
+    return { code, stdout, output: stdout + stderr };
+  };
+  const packed = await run(clone, 'npm', 'pack', '--json');
+  assert.equal(packed.code, 0, packed.output);
+  const name = `${manifest.name}-${manifest.version}.tgz`;
+  const held = (await run(clone, 'tar', '-tzf', name)).stdout.trim().split('\n').sort();
+  const built = ['bin.js', 'package.json', 'server.js', 'server.js.map'].map(
+    (file) => `dist/${file}`,
+  );
+  const configs = ['configs/default_config.json', 'configs/demo_config.json'];
+  const files = ['LICENSE', 'README.md', ...configs, ...built, 'package.json'];
+  assert.deepEqual(
+    held,
+    files.map((file) => `package/${file}`),
+  );
+
+  const empty = temporaryFolder();
+  const installed = await run(empty, 'npm', 'install', '--prefix', empty, join(clone, name));
+  assert.equal(installed.code, 0, installed.output);
+  for (const folder of [clone, empty]) {
+    const { code, output } = await run(folder, 'npx', manifest.name, 'trade');
+    const hint = `Run "${manifest.name} --help" to see what it takes.`;
+    assert.equal(code, 2, output);
+    assert.ok(output.includes(`There is no command "trade". ${hint}`), output);
+  }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { weekdays } from '../src/core/time/calendar.ts';
 import { signatureSchema } from '../src/core/settings/configuration-schema.ts';
-import { fileFrom } from '../src/core/process/program.ts';
+import { commandFrom } from '../src/core/process/program.ts';
 import { createLog } from '../src/core/process/log.ts';
 import { count, list, nearestName, staleRemedy } from '../src/core/text/sentences.ts';
 import {
@@ -156,13 +156,14 @@ test('a cut keeps to its length and cuts no character in two', () => {
 
 test('help names the program as one types it from where one stands', () => {
   const rows: [file: string | undefined, named: string][] = [
-    ['/a/clone/dist/server.js', 'dist/server.js'],
-    ['/a/clone/server.js', 'server.js'],
-    ['/opt/server.js', '/opt/server.js'],
-    ['/a/clone/test/text.test.ts', 'server.js'],
-    [undefined, 'server.js'],
+    ['/a/clone/dist/server.js', 'node dist/server.js'],
+    ['/a/clone/server.js', 'node server.js'],
+    ['/opt/server.js', 'node /opt/server.js'],
+    ['/npx/node_modules/.bin/trading-simulation-service', 'trading-simulation-service'],
+    ['/a/clone/test/text.test.ts', 'node server.js'],
+    [undefined, 'node server.js'],
   ];
-  for (const [file, named] of rows) assert.equal(fileFrom('/a/clone', file), named);
+  for (const [file, named] of rows) assert.equal(commandFrom('/a/clone', file), named);
 });
 const NAMES = ['gpt-5', 'gpt-5-mini', 'claude', 'llama', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'];
 const near = `gpt5=gpt-5 gpt-6=gpt-5 GPT-5-MINI=gpt-5-mini gpt-5-mni=gpt-5-mini caldue=claude

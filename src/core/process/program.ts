@@ -26,16 +26,19 @@ const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 /** What a person types to run the program from where they stand. */
 export const PROGRAM_NAME = isExecutable
   ? 'trading-simulation'
-  : `node ${fileFrom(process.cwd(), process.argv[1])}`;
+  : commandFrom(process.cwd(), process.argv[1]);
 
 /**
- * Where the program is, as seen from a folder; in full where it is outside of it, and only by its
- * name where other code runs it.
+ * What runs the program from a folder: the package's command where that was typed; otherwise Node
+ * with the file, in full where it is outside of the folder, and only its name where other code runs
+ * it.
  */
-export function fileFrom(folder: string, file = ''): string {
-  if (basename(file) !== 'server.js') return 'server.js';
+export function commandFrom(folder: string, file = ''): string {
+  const name = basename(file);
+  if (name === 'trading-simulation-service') return name;
+  if (name !== 'server.js') return 'node server.js';
   const path = relative(folder, file);
-  return path.startsWith('..') ? file : path;
+  return `node ${path.startsWith('..') ? file : path}`;
 }
 
 /** Starts this program in a thread of its own process; the data say what the thread does. */

@@ -58,9 +58,9 @@ function columnNames(shape: TableShape): [property: string, column: string][] {
  */
 function withColumns(sql: string, shape: TableShape): string {
   const isNamed = (property: string) => new RegExp(` AS "?${property}\\b`).test(sql);
-  const columns = columnNames(shape).filter(([property]) => !isNamed(property));
   return sql.replace(/\{(\w*)\}/, (_, table: string) =>
-    columns
+    columnNames(shape)
+      .filter(([property]) => !isNamed(property))
       .map(([property, column]) => `${table && `${table}.`}${column} AS "${property}"`)
       .join(', '),
   );

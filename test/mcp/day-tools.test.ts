@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bearer, callTool, mcp, modern, request } from '../support/mcp.ts';
 import { ask, BOUGHT, DECISION, run } from '../support/own-agents.ts';
+import { sendResults, startNewsServer } from '../support/news.ts';
 import { startTestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { startTestView } from '../support/view.ts';
 
 /** The tools of a model-day by the Model Context Protocol, for its token. */
@@ -46,11 +48,33 @@ test('a day has the tools that it has over REST, with the same texts, in the sam
 
 test('after its decision a call says so, and after its day the token opens nothing', async (t) => {
   let day: { url: string; token: string } | undefined;
-  const { service } = await run(t, ({ body }) => {
-    day = body.day;
-    return DECISION;
+  const learnt: Learnt = {};
+  // A search keeps the day from its end until a call has read that it is decided.
+  const news = await startNewsServer(t, async (response) => {
+    const { url, token } = day ?? { url: '', token: '' };
+    const call = () => callTool(url, 'get_portfolio', {}, token);
+    await until('the day to be decided', async () => {
+      const sent = mcp(url, request('tools/list'), bearer(token));
+      return (await sent).body.result.tools.length === 0;
+    });
+    learnt['decided'] = await call();
+    learnt['rest'] = await ask({ day }, '/tools/get_portfolio', {});
+    sendResults(response, []);
   });
+  const { service } = await run(
+    t,
+    async ({ body }) => {
+      day = body.day;
+      void ask(body, '/tools/search_news', { query: 'AAPL' });
+      await news.asked;
+      return DECISION;
+    },
+    { settings: { jinaApiKey: 'key', jinaBaseUrl: news.url } },
+  );
   assert.ok(day);
+  const { decided, rest } = learnt;
+  assert.deepEqual([decided.isError, rest.status], [true, 409]);
+  assert.equal(decided.content[0].text, rest.body.detail);
   const { status, headers, body } = await mcp(service.url, request('ping'), bearer(day.token));
   assert.equal(status, 401, 'also on a service without tokens');
   assert.match(headers.get('www-authenticate') ?? '', /^Bearer realm=/);

@@ -18,7 +18,6 @@ import type { Database } from '#database/database.ts';
 import { type Closing, readClosings } from './holdings-queries.ts';
 import type { LedgerDay } from './queries.ts';
 import type { CalendarDate } from '#time/calendar.ts';
-import { at } from '../statistics/moments.ts';
 
 /**
  * By symbol: what the chosen days end with minus what they began with, in exact money; null where a
@@ -114,36 +113,51 @@ function sortDescending<
 }
 
 /**
+ * One symbol over some days, in sums: the days themselves are streamed, and may be many. A weight
+ * that is unknown makes the sum and the highest NaN.
+ */
+interface SymbolHolding {
+  days: number;
+  first: CalendarDate;
+  last: CalendarDate;
+  sum: number;
+  highest: number;
+}
+
+/**
  * What each symbol was in a portfolio over some days. The mean weight is over all days on which the
  * portfolio was worth something: on those without the symbol its weight is 0. It is null where one
  * of its weights is unknown.
  */
 export function collectHeldSymbols() {
-  const bySymbol = new Map<string, { date: CalendarDate; weight: number }[]>();
+  const bySymbol = new Map<string, SymbolHolding>();
   let daysWithValue = 0;
   return {
     /** Adds a day; days come in order. */
     add({ date, value, holdings }: ReturnType<typeof reportClosing>) {
       if (value !== 0) daysWithValue += 1;
       for (const { symbol, weight } of holdings) {
-        const held = bySymbol.get(symbol) ?? [];
+        const unheld = { days: 0, first: date, last: date, sum: 0, highest: 0 };
+        const held = bySymbol.get(symbol) ?? unheld;
         bySymbol.set(symbol, held);
-        held.push({ date, weight: value === 0 ? 0 : (weight ?? NaN) });
+        const own = value === 0 ? 0 : (weight ?? NaN);
+        held.days += 1;
+        held.last = date;
+        held.sum += own;
+        held.highest = Math.max(held.highest, own);
       }
     },
     /** Each symbol, the one with the highest mean weight first, named as in the response. */
     report() {
-      const symbols = [...bySymbol].map(([symbol, held]) => {
-        const weights = held.map(({ weight }) => weight);
-        const sum = weights.reduce((all, weight) => all + weight, 0);
+      const symbols = [...bySymbol].map(([symbol, { days, first, last, sum, highest }]) => {
         const isKnown = !Number.isNaN(sum) && daysWithValue > 0;
         return {
           symbol,
-          days: held.length,
-          first_date: at(held, 0).date,
-          last_date: at(held, held.length - 1).date,
+          days,
+          first_date: first,
+          last_date: last,
           mean_weight: isKnown ? rounded(sum / daysWithValue) : null,
-          highest_weight: isKnown ? Math.max(...weights) : null,
+          highest_weight: isKnown ? highest : null,
         };
       });
       return sortDescending(symbols, 'mean_weight');

@@ -77,8 +77,12 @@ export function chooseBenchmark(
   const pays = days.some(({ paysDividends }) => paysDividends);
   const isOneKind = days.every(({ paysDividends }) => paysDividends === pays);
   const withDividends = levelsOf(pays);
-  const { links } = followShare(database, name, { ...span, paysDividends: false });
-  const paying = name === UNIVERSE ? symbols : links.map(({ symbol }) => symbol);
+  const findPaying = () => {
+    if (name === UNIVERSE) return symbols;
+    return followShare(database, name, { ...span, paysDividends: false }).links.map(
+      ({ symbol }) => symbol,
+    );
+  };
   return {
     /** A symbol, or `universe`. */
     name,
@@ -87,7 +91,7 @@ export function chooseBenchmark(
     /** Where the model-days are all of one kind, the same twice. */
     levels: { withDividends, ofPrices: isOneKind ? withDividends : levelsOf(false) },
     /** The days on which its levels with dividends may lack one of some symbol. */
-    unknownDividends: unknownDividendDays(database, pays ? paying : [], span),
+    unknownDividends: unknownDividendDays(database, pays ? findPaying() : [], span),
   };
 }
 

@@ -15,6 +15,7 @@ import { type Action, changeHolding, heldQuantity, type Portfolio } from './port
 import {
   exactCash,
   MILLIONTHS,
+  MILLIONTHS_PER_UNIT,
   type ShareEvent,
   type ShareRatio,
   shareEvents,
@@ -162,9 +163,6 @@ function receiveShares(
   if (!remains && arrived.has(symbol)) arrived.set(symbol, 0);
   return told;
 }
-
-/** 1/1,000,000 dollar in one unit of `Money`. */
-const MILLIONTHS_PER_UNIT = 100n;
 
 /**
  * What a dividend pays on whole shares, rounded half to even; `perShare` is in 1/1,000,000 dollar.

@@ -234,6 +234,7 @@ const MONTHS =
   'january february march april may june july august september october november december'.split(
     ' ',
   );
+
 /**
  * The date on which something says it was published, or null when that is uncertain. A time with a
  * zone counts as its date in UTC; a date without a time, and a time without a zone, are taken as

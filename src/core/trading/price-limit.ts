@@ -7,12 +7,12 @@ import type { PricesAt } from '#database/price-writes.ts';
 import { dividendsBetween } from '#database/splits-and-dividends.ts';
 import { dividedHalfUp, priceUnits } from '#money/money.ts';
 import type { Market } from './market.ts';
-import { shareEvents } from './share-events.ts';
+import { MILLIONTHS_PER_UNIT, shareEvents } from './share-events.ts';
 
 /** Within which prices a share may trade on a date, where its market has a limit. */
 
-/** Units of money in a cent, and millionths, in which cash per share and limits are counted. */
-const [UNITS_PER_CENT, MILLIONTHS_PER_UNIT, MILLION] = [100n, 100n, 1_000_000n];
+/** Units of money in a cent, and the millionths in which limits are counted. */
+const [UNITS_PER_CENT, MILLION] = [100n, 1_000_000n];
 
 /**
  * The price from which a limit counts, in cents: the last close before, less the dividends and

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { StoredEvents, StoredExchange } from '#database/exchanges.ts';
 import type { Split } from '#database/market-queries.ts';
 import type { StoredDividend } from '#database/splits-and-dividends.ts';
-import { dividedHalfEven, TooLarge } from '#money/money.ts';
+import { dividedHalfEven, TooLarge, UNITS_PER_DOLLAR } from '#money/money.ts';
 import { byDate, type CalendarDate } from '#time/calendar.ts';
 
 /**
@@ -12,6 +12,8 @@ import { byDate, type CalendarDate } from '#time/calendar.ts';
 
 /** Cash per share comes in 1/1,000,000 dollar. */
 export const MILLIONTHS = 1_000_000;
+/** Of those in one unit of `Money`. */
+export const MILLIONTHS_PER_UNIT = BigInt(MILLIONTHS / UNITS_PER_DOLLAR);
 
 /** New shares, and the old ones for which they came. */
 export type ShareRatio = readonly [newShares: bigint, oldShares: bigint];

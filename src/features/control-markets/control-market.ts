@@ -77,10 +77,10 @@ export type MarketFiles = Awaited<ReturnType<typeof writeControlMarket>>;
 
 /**
  * Writes a control market: the stored bars and dividends of some symbols under other names, dates
- * and prices, and the boards of their market. The folder must be new or empty; it gets `prices.csv`, `universe.json`, `key.csv`
- * and, where anything is known of them, `dividends.csv` and `exchanges.csv`, or nothing. Reads the database as it
- * is at one moment and changes nothing in it. Throws a `ServiceError` that says why there is no
- * control market, or the signal's reason.
+ * and prices, and the boards of their market. The folder must be new or empty; it gets `prices.csv`,
+ * `universe.json`, `key.csv` and, where anything is known of them, `dividends.csv` and
+ * `exchanges.csv`, or nothing. Reads the database as it is at one moment and changes nothing in it.
+ * Throws a `ServiceError` that says why there is no control market, or the signal's reason.
  */
 export function writeControlMarket(
   databasePath: string,

@@ -12,7 +12,7 @@ export interface CashAction extends LedgerAction {
 }
 
 /** Shares of one symbol that were bought together, and their cost including commission. */
-export interface Lot {
+interface Lot {
   date: CalendarDate;
   quantity: number;
   cost: Money;

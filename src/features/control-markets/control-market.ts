@@ -160,7 +160,9 @@ function studyOfBoards({ rules, name }: ControlMarket, disguises: readonly Disgu
   const usual = rowsBy(({ code }) => code);
   if (own.join() === usual.join()) return undefined;
   const { boards, ...keys } = rulesOf(rules);
-  const rows = [...own, ...boards.map(boardText)];
+  // Without those of single symbols, whose names it would give away.
+  const patterns = boards.filter(({ symbols }) => symbols.includes('*'));
+  const rows = [...own, ...patterns.map(boardText)];
   return { [name]: { universe: name, market: { ...keys, symbols: rows.join('\n') } } };
 }
 

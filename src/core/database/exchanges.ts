@@ -18,7 +18,7 @@ import { flag, integer, millionths, orNull, reads, text, type ShapedRow } from '
 
 /** What becomes of a share: cash, shares of another symbol, or both; one table for every end. */
 
-export const EXCHANGE_COLUMNS = {
+const EXCHANGE_COLUMNS = {
   symbol: text,
   date: text,
   into: { ...text, suffix: '_symbol' }, // '' where no shares come

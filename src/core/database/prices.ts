@@ -58,14 +58,15 @@ export function removeUnnamed(
     source = null,
   }: { spans: readonly Coverage[]; named: Iterable<string>; source?: string | null },
 ): number {
+  // One statement for all spans reads the list once.
   const remove = database.statement(
-    `DELETE FROM ${name} WHERE symbol = ?1 AND ${date} BETWEEN ?2 AND ?3 AND source = coalesce(?4, source)
-       AND symbol || ' ' || ${date} NOT IN (SELECT value FROM json_each(?5))`,
+    `DELETE FROM ${name} WHERE (symbol, ${date}) IN (
+       SELECT own.symbol, own.${date} FROM json_each(?1) AS span CROSS JOIN ${name} AS own
+         ON own.symbol = span.value ->> 'symbol' AND own.${date} BETWEEN span.value ->> 'startDate' AND span.value ->> 'endDate')
+       AND symbol || ' ' || ${date} NOT IN (SELECT value FROM json_each(?2)) AND source = coalesce(?3, source)`,
   );
-  const list = JSON.stringify([...named]);
-  return spans.reduce((removed, { symbol, startDate, endDate }) => {
-    return removed + Number(remove.run(symbol, startDate, endDate, source, list).changes);
-  }, 0);
+  const { changes } = remove.run(JSON.stringify(spans), JSON.stringify([...named]), source);
+  return Number(changes);
 }
 
 /** What is known from where, by symbol: the tables of spans have the same columns. */

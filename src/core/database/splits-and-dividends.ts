@@ -45,7 +45,7 @@ export interface DividendList {
   basis: DividendBasis;
 }
 
-export const DIVIDEND_COLUMNS = {
+const DIVIDEND_COLUMNS = {
   symbol: text,
   exDate: text,
   cash: millionths, // as its source tells it

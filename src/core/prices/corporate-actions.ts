@@ -209,7 +209,7 @@ const DAYS_PER_TURN = 7_000;
 async function findInTurns<Found>(
   symbols: readonly string[],
   perTurn: number,
-  find: (some: readonly string[]) => Iterable<Found>,
+  find: (some: readonly string[]) => readonly Found[],
 ): Promise<Found[]> {
   const found: Found[] = [];
   for (let from = 0; from < symbols.length; from += perTurn) {

@@ -10,6 +10,7 @@ import type { Exchange } from '#database/exchanges.ts';
 import { normaliseSymbol } from '#domain/symbols.ts';
 import { quote } from '#text/text.ts';
 import { LEAST_PRICE, microDollars, toDollars, UNITS_PER_DOLLAR } from '#money/money.ts';
+import { MILLIONTHS } from '#trading/share-events.ts';
 import { MAX_CASH, parseRatio, parseShares } from './amounts.ts';
 
 /** A higher price is a mistake; the database refuses it too. */
@@ -24,7 +25,6 @@ export const MAX_VOLUME = 1e15;
 const MAX_OUTSIDE = 0.01;
 /** Dividends and splits are announced weeks ahead, not years. */
 const MAX_DAYS_AHEAD = 366;
-const MILLIONTHS = 1_000_000;
 const DOLLARS = 'USD';
 /** The currency of the exchanges whose symbols end so. */
 const YUAN = 'CNY';

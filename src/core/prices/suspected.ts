@@ -16,7 +16,7 @@ import {
 } from '#database/suspicion-queries.ts';
 import type { Warning } from '#domain/vocabulary.ts';
 import { list } from '#text/sentences.ts';
-import { approximateCashPerShare } from '#trading/share-events.ts';
+import { approximateCashPerShare, MILLIONTHS } from '#trading/share-events.ts';
 
 /** What the prices may not know: splits, what a dividend was, the end of a symbol. */
 
@@ -29,7 +29,7 @@ export function largeDividends(
 ) {
   const all = dividendsBetween(latestPrices(reader), symbols, { after, upTo });
   return all.flatMap((dividend) =>
-    largeDividend(reader, dividend, approximateCashPerShare(dividend) / 1_000_000, write),
+    largeDividend(reader, dividend, approximateCashPerShare(dividend) / MILLIONTHS, write),
   );
 }
 
@@ -88,7 +88,7 @@ export function createSuspicionSearch(
   some: readonly Suspicion['kind'][] = suspectedKinds,
 ) {
   const symbols = heldSymbols(reader).map(({ symbol }) => symbol);
-  const all = some.flatMap((kind) => [...kinds[kind].find(reader, symbols, span)]);
+  const all = some.flatMap((kind) => kinds[kind].find(reader, symbols, span));
   return (days: readonly Day[]) =>
     all.flatMap((one) => {
       const isEnd = one.kind === 'end';

@@ -6,6 +6,7 @@ import { lastWrite } from '#database/price-writes.ts';
 import type { Dividend } from '#database/splits-and-dividends.ts';
 import type { Suspicion } from '#database/suspicion-queries.ts';
 import { largeDividends } from '#prices/suspected.ts';
+import { MILLIONTHS } from '#trading/share-events.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
@@ -177,7 +178,7 @@ function describeActions(summary: ImportSummary): string[] {
 
 function paidTwiceWarning({ symbol, exDate, cash }: Dividend): string {
   return (
-    `  warning: ${symbol} has a dividend of ${cash / 1_000_000} per share on ${exDate} too; if it is this exchange, it counts` +
+    `  warning: ${symbol} has a dividend of ${cash / MILLIONTHS} per share on ${exDate} too; if it is this exchange, it counts` +
     ` twice: import a dividends.csv with the header symbol,ex_date,amount and the line ${symbol},${exDate},0`
   );
 }

@@ -3,6 +3,7 @@ import type { CalendarDate } from '#time/calendar.ts';
 import { UNITS_PER_DOLLAR } from '#money/money.ts';
 import { type CommandDatabase, openDatabase, type Reader } from '#database/database.ts';
 import { withSnapshot } from '#database/snapshot.ts';
+import { MILLIONTHS } from '#trading/share-events.ts';
 import { joinRows } from '#verify/books.ts';
 import { withTemporaryFolder } from '#database/storage/files.ts';
 import { type StoredBar, storedBars } from '#database/prices.ts';
@@ -114,7 +115,6 @@ function compareBoth(reader: Reader, yours: Reader, untold: ReadonlySet<string>)
 
 /** In 1/1,000,000 dollar: sources round their amounts, and conversions for splits more so. */
 const ROUNDING = 100;
-const MILLIONTHS = 1_000_000;
 
 function isSame(one: Fact, other: Fact): boolean {
   if (one.kind === 'exchange') return one.text === other.text;

@@ -1,7 +1,4 @@
-import { dateSql } from './price-tables.ts';
-
-/** SQL: a column that names the session of a row. */
-export const OF_SESSION = 'session_id INTEGER NOT NULL REFERENCES trading_sessions';
+import { dateSql, OF_SESSION } from './columns.ts';
 
 /**
  * What models may read, as of its date, and what each session was shown. A version of a document

@@ -1,5 +1,6 @@
-import { documentTables, documentWords, OF_SESSION } from './document-tables.ts';
-import { countSql, dateSql, dateCheck, flagSql, priceTables } from './price-tables.ts';
+import { countSql, dateCheck, dateSql, flagSql, OF_SESSION } from './columns.ts';
+import { documentTables, documentWords } from './document-tables.ts';
+import { priceTables } from './price-tables.ts';
 
 /**
  * What model-days were computed from. Whether it differs from what is stored now is a query

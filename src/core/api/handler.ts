@@ -58,8 +58,8 @@ export interface CsvTable {
 }
 
 /**
- * The body of a response with status 200, or 202 where it is empty: JSON text, whole or in pieces, or a table. It is read
- * from `Context.database` in one go, within one read transaction.
+ * The body of a response with status 200, or 202 where it is empty: JSON text, whole or in pieces,
+ * or a table. It is read from `Context.database` in one go, within one read transaction.
  */
 export type ResponseBody = string | Iterable<string> | CsvTable;
 

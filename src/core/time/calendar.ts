@@ -164,7 +164,8 @@ function localTime(timeZone: string, instant: Date): { date: CalendarDate; time:
 
 export function isTimeZone(name: string): boolean {
   try {
-    return localTime(name, new Date(0)).date !== '';
+    localTime(name, new Date(0));
+    return true;
   } catch {
     return false;
   }

@@ -60,11 +60,12 @@ export function fitAnswer(
 function shorten(part: Json, most: number) {
   const lost: string[] = [];
   let bytes = bytesOf(part);
+  if (bytes <= most) return { part, bytes, lost };
   for (const list of listsIn(part).sort((one, other) => other.bytes - one.bytes)) {
-    if (bytes <= most) break;
     list.holder[list.name] = [];
     lost.push(list.name);
     bytes -= list.bytes;
+    if (bytes <= most) break;
   }
   return { part, bytes: bytesOf(part), lost };
 }

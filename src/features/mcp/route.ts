@@ -101,7 +101,7 @@ function findDay({ agentDays }: Context, caller: Caller, token: string | null): 
     };
   } catch (error) {
     if (errorCode(error) !== 'day_decided') throw error;
-    const refusal = toolResult(true, caller.explain(error));
-    return { list: [], call: async () => refusal };
+    const decided = toolResult(true, caller.explain(error));
+    return { list: [], call: async () => decided };
   }
 }

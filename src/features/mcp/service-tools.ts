@@ -88,11 +88,10 @@ function ask(
   if (route.body !== undefined) return { params: {}, json: args };
   const params: Record<string, string> = {};
   for (const [name, value] of Object.entries(args)) {
-    const others = Object.keys(properties).join(', ');
     if (!Object.hasOwn(properties, name))
       throw invalidFilter(
         name.slice(0, 100),
-        `is not an argument of this tool; they are ${others}`,
+        `is not an argument of this tool; they are ${Object.keys(properties).join(', ')}`,
       );
     if (asObject(value) ?? asArray(value))
       throw invalidFilter(name, 'expected a text, a number, true or false');

@@ -30,7 +30,7 @@ export const money = formatter((dollars) => twoPlaces.format(dollars));
 export const price = formatter((dollars) => upToFour.format(dollars));
 
 /** `Value`, or `Value (CNY)`: only amounts that are no dollars say what they are. */
-export function inCurrency(words: string, currency = 'USD'): string {
+export function labelInCurrency(words: string, currency = 'USD'): string {
   return currency === 'USD' ? words : `${words} (${currency})`;
 }
 

@@ -25,7 +25,7 @@ export function historyValue(key: string) {
   };
 }
 
-/** Gives the current entry another address, unless it is marked without showing another page. */
+/** Gives the current entry another address; its page stays unless `info` is `ANEW`. */
 export function replaceAddress(url: string, info = IN_PLACE): void {
   const own = { state: historyState(), info };
   navigation.navigate(pageHref(url) ?? url, { history: 'replace', ...own });

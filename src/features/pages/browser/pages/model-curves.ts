@@ -1,6 +1,6 @@
 import { modelDayPath } from '../../paths.ts';
 import { h, svg } from '../element.ts';
-import { inCurrency, wholeNumber, money, share, change, counted, tone } from '../format.ts';
+import { labelInCurrency, wholeNumber, money, share, change, counted, tone } from '../format.ts';
 import { lineLook } from '../look.ts';
 import {
   cutoffMarks,
@@ -106,7 +106,7 @@ export function daysBesideBenchmark(
     ({ value }, place) => Math.abs(value - (grown[place]?.value ?? 0)) <= TOLERANCE * start,
   );
   return isValue
-    ? { title: inCurrency('Portfolio value', currency), days: curve }
+    ? { title: labelInCurrency('Portfolio value', currency), days: curve }
     : { title: growthTitle(start, [currency]), days: grown };
 }
 

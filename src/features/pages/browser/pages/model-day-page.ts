@@ -9,7 +9,7 @@ import {
   wholeNumber,
   counted,
   duration,
-  inCurrency,
+  labelInCurrency,
   longDate,
   money,
   price,
@@ -136,12 +136,12 @@ function dayFigures(
   const fraction = percent === null ? null : percent / 100;
   const trades = records.filter(({ action_type: type }) => type === 'buy' || type === 'sell');
   return [
-    [inCurrency('Value at the close', currency), money(close.portfolio_value)],
+    [labelInCurrency('Value at the close', currency), money(close.portfolio_value)],
     [
       'Return of the day',
       withNote(
         h(`span.${tone(fraction)}`, change(fraction)),
-        `${inCurrency('Profit', currency)} ${profit(close.daily_profit)}`,
+        `${labelInCurrency('Profit', currency)} ${profit(close.daily_profit)}`,
       ),
     ],
     ['Trades', wholeNumber(trades.length)],

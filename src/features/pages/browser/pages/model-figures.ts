@@ -4,7 +4,7 @@ import {
   cost,
   wholeNumber,
   counted,
-  inCurrency,
+  labelInCurrency,
   money,
   profit,
   decimal,
@@ -246,7 +246,7 @@ export function valueColumns<Row extends { entry: Pick<EntryReport, 'runs'> | nu
   value: (row: Row) => number | null,
 ): Column<Row>[] {
   const [currency, ...others] = new Set(models.map((model) => model.currency));
-  const title = inCurrency('Value', others.length > 0 ? undefined : currency);
+  const title = labelInCurrency('Value', others.length > 0 ? undefined : currency);
   const values = numberColumn<Row>(title, value, money, { meaning: VALUE });
   const ownCurrency = ({ entry }: Row) => entry?.runs[0]?.currency ?? null;
   return others.length > 0 ? [values, textColumn<Row>('Currency', ownCurrency)] : [values];

@@ -13,7 +13,7 @@ import {
   money,
   tone,
   change,
-  inCurrency,
+  labelInCurrency,
   pValue,
   decimal,
   share,
@@ -56,7 +56,7 @@ import { modelDayPath } from '../../paths.ts';
 function tradesTable({ report, trades }: ModelData): HTMLElement {
   const { model, currency } = report;
   return section(
-    inCurrency('Trades', currency),
+    labelInCurrency('Trades', currency),
     exchangeNote(trades.map(({ side }) => side)),
     table<Trade>({
       caption: `Trades of ${model}`,
@@ -83,7 +83,7 @@ function tradesTable({ report, trades }: ModelData): HTMLElement {
 /** What the model holds, the largest first, with its cost. */
 function currentHoldings({ open_positions, end_value, currency }: ModelReport): HTMLElement {
   return section(
-    inCurrency('Holdings now', currency),
+    labelInCurrency('Holdings now', currency),
     table<ModelReport['open_positions'][number]>({
       caption: 'Holdings at the last close',
       rows: open_positions,
@@ -111,7 +111,7 @@ function currentHoldings({ open_positions, end_value, currency }: ModelReport): 
 function profitBySymbol({ details, performance }: ModelData): Child[] {
   const { symbols } = details;
   const rows = table({
-    caption: inCurrency('Profit by symbol', performance.models[0]?.currency),
+    caption: labelInCurrency('Profit by symbol', performance.models[0]?.currency),
     rows: symbols,
     empty: 'The model has not traded.',
     limit: 25,
@@ -212,7 +212,7 @@ function keyFigures(
     return [figure.label, h('span', { class: look }, figure.format(own))] as const;
   });
   return definitionList('figures', [
-    [inCurrency('Value', entry.runs[0]?.currency), money(value)],
+    [labelInCurrency('Value', entry.runs[0]?.currency), money(value)],
     ...shown,
   ]);
 }

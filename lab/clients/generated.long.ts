@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { canInstall, NPM_INSTALL, run } from '../../test/support/foreign-tools.ts';
+import { folderWith, pythonWith, run } from '../../test/support/foreign-tools.ts';
 import { lastWeekdays } from '../../test/support/market.ts';
 import { installProgram, startServer } from '../../test/support/program.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
@@ -86,10 +86,8 @@ function checkJob(text: string): void {
 }
 
 test('a TypeScript client that openapi-typescript made compiles under strict and runs a whole job', async (t) => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const install = () => run('npm', [...NPM_INSTALL, ...TYPESCRIPT_TOOLS], { cwd: folder });
-  if (!canInstall(t, 'openapi-typescript', install)) return;
+  const folder = folderWith(t, TYPESCRIPT_TOOLS);
+  if (folder === null) return;
   const args = await startService(t);
   await saveDescription(args[0] as string, join(folder, 'openapi.json'));
   const tool = (name: string) => join(folder, 'node_modules/.bin', name);
@@ -101,14 +99,10 @@ test('a TypeScript client that openapi-typescript made compiles under strict and
 });
 
 test('a Python client that openapi-python-client made runs a whole job', async (t) => {
+  const python = pythonWith(t, [PYTHON_TOOL]);
+  if (python === null) return;
   const folder = temporaryFolder();
-  const bin = join(folder, 'venv/bin');
-  const install = () => {
-    run('python3', ['-m', 'venv', 'venv'], { cwd: folder });
-    const options = ['--quiet', '--disable-pip-version-check', '--retries', '1'];
-    run(join(bin, 'pip'), ['install', ...options, PYTHON_TOOL], { cwd: folder });
-  };
-  if (!canInstall(t, 'openapi-python-client', install)) return;
+  const bin = dirname(python);
   const args = await startService(t);
   await saveDescription(args[0] as string, join(folder, 'openapi.json'));
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
@@ -124,5 +118,5 @@ test('a Python client that openapi-python-client made runs a whole job', async (
     /date: datetime\.date/,
   );
   copyFileSync(fixture('job.py'), join(folder, 'job.py'));
-  checkJob(run(join(bin, 'python'), ['job.py', ...args], { cwd: folder, env }));
+  checkJob(run(python, ['job.py', ...args], { cwd: folder, env }));
 });

@@ -40,15 +40,15 @@ const LEDGER = [
 ];
 
 /** What the log has of the calls of a day: tool, arguments, and the error of a refusal. */
-const callsIn = ({ conversation }: any) =>
-  conversation.flatMap(({ tool_name: name, tool_input: input, content }: any) =>
+const callsIn = ({ conversation }: { conversation: Record<string, string>[] }) =>
+  conversation.flatMap(({ tool_name: name, tool_input: input = '', content = '' }) =>
     name ? [[name, JSON.parse(input), JSON.parse(content).error]] : [],
   );
 
-const ORDERS = [3, 10_000].map((amount) => [
-  ...['buy', { symbol: 'AAPL', amount }],
-  amount === 3 ? undefined : REFUSAL,
-]);
+const ORDERS = [
+  ['buy', { symbol: 'AAPL', amount: 3 }, undefined],
+  ['buy', { symbol: 'AAPL', amount: 10_000 }, REFUSAL],
+];
 
 /** A model that looks, buys, cannot buy more, and says why. */
 const STEPS: [tool: string, args: unknown][] = [

@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { canInstall, run } from '../../test/support/foreign-tools.ts';
+import { test } from 'node:test';
+import { pythonWith, run } from '../../test/support/foreign-tools.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { installProgram, startProgram } from '../../test/support/program.ts';
 
 /** pandas reads every table of the built service, with a number where a number is meant. */
 
 const TOOL = 'pandas==3.0.1';
-const INSTALL_MS = 300_000;
+const TEST_MS = 600_000;
 const SCRIPT = new URL('../fixtures/clients/tables.py', import.meta.url).pathname;
 const PACKAGE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
-
-/** The interpreter that has pandas; null, with the test skipped, where it cannot be installed. */
-function pythonIn(t: TestContext, folder: string): string | null {
-  const known = process.env['PANDAS'];
-  if (known !== undefined) return known;
-  const limits = { cwd: folder, timeout: INSTALL_MS };
-  const install = () => {
-    run('python3', ['-m', 'venv', 'venv'], limits);
-    run(join(folder, 'venv/bin/pip'), ['install', '-q', TOOL], limits);
-  };
-  return canInstall(t, TOOL, install) ? join(folder, 'venv/bin/python') : null;
-}
 
 const NUMBERS = ['f', 'i', 'empty'];
 const TEXTS = ['O', 'T', 'U', 'empty'];
@@ -66,9 +53,9 @@ const tables: [path: string, rows: string | null][] = [
 ];
 
 test('pandas reads each table with the kinds that its columns have', {
-  timeout: 2 * INSTALL_MS,
+  timeout: TEST_MS,
 }, async (t) => {
-  const python = pythonIn(t, temporaryFolder());
+  const python = process.env['PANDAS'] ?? pythonWith(t, [TOOL]);
   if (python === null) return;
   const view = startProgram(['view', PACKAGE], { cwd: installProgram(), env: { API_PORT: '0' } });
   t.after(() => view.process.kill('SIGKILL'));

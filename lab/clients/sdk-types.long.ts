@@ -7,15 +7,14 @@ import { dialects } from '../../src/core/agent/provider/ask.ts';
 import type { ChatMessage } from '../../src/core/agent/model.ts';
 import type { Json } from '../../src/core/json/json.ts';
 import { toolParameters } from '../../src/core/trading/tool-parameters.ts';
-import { canInstall, NPM_INSTALL, run } from '../../test/support/foreign-tools.ts';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { folderWith } from '../../test/support/foreign-tools.ts';
 
 /**
  * The bodies of requests compile against the types of the makers' own libraries, which their
  * registries have; where they cannot be had, the tests are skipped by name.
  */
 
-/** The libraries arrive in seconds, and the compiler takes as long: what takes longer hangs. */
+/** The compiler takes seconds: what takes longer hangs. */
 const COMMAND_MS = 120_000;
 const LIBRARIES = ['openai@6.49.0', '@anthropic-ai/sdk@1.12.0'];
 const TSC = new URL('../../node_modules/.bin/tsc', import.meta.url).pathname;
@@ -57,11 +56,8 @@ const cases: [api: keyof typeof TYPES, answer: string, parameters: Json][] = [
 ];
 
 test("the bodies of requests compile against the types of the makers' libraries", (t) => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}');
-  const limits = { cwd: folder, timeout: COMMAND_MS };
-  const install = () => run('npm', [...NPM_INSTALL, ...LIBRARIES], limits);
-  if (!canInstall(t, LIBRARIES.join(', '), install)) return;
+  const folder = folderWith(t, LIBRARIES);
+  if (folder === null) return;
   const lines = cases.flatMap(([api, answer, parameters], index) =>
     [true, false].map((isStreamed) => {
       const conversation = conversationAfter(api, fixture(`${answer}.json`));

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Settings } from '../../src/core/settings/settings.ts';
 import { scriptedAgent } from '../../test/support/agents.ts';
-import { canInstall, NPM_INSTALL, run } from '../../test/support/foreign-tools.ts';
-import { temporaryFolder } from '../../test/support/folder.ts';
+import { folderWith } from '../../test/support/foreign-tools.ts';
 import { followProgram } from '../../test/support/program.ts';
 import { startTestService } from '../../test/support/service.ts';
 import { until } from '../../test/support/until.ts';
@@ -17,7 +16,6 @@ import { until } from '../../test/support/until.ts';
  */
 
 const LIBRARY = 'standardwebhooks@1.1.1';
-const INSTALL_MS = 120_000;
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const [, program = ''] =
   /^```js\n(import [^]*?standardwebhooks[^]*?)^```/m.exec(
@@ -25,10 +23,8 @@ const [, program = ''] =
   ) ?? [];
 
 test('the library of Standard Webhooks accepts what the service signs with its secret, and nothing else', async (t) => {
-  const cwd = temporaryFolder();
-  writeFileSync(join(cwd, 'package.json'), '{"private": true, "type": "module"}');
-  const install = () => run('npm', [...NPM_INSTALL, LIBRARY], { cwd, timeout: INSTALL_MS });
-  if (!canInstall(t, LIBRARY, install)) return;
+  const cwd = folderWith(t, [LIBRARY]);
+  if (cwd === null) return;
   writeFileSync(join(cwd, 'receiver.js'), program);
   const key = Buffer.alloc(32, 'a key');
   const env = { JOB_WEBHOOK_SECRET: `whsec_${key.toString('base64')}` };
@@ -54,9 +50,11 @@ test('the library of Standard Webhooks accepts what the service signs with its s
   const { line, failure } = await announce(key);
   assert.equal(failure, undefined);
   await receiver.waitFor(new RegExp(`^${line}$`, 'm'));
-  const refused = { failure: 'status 401' };
-  const old = () => new Date(Date.now() - 3_600_000);
-  const others = [await announce(Buffer.alloc(32, 'another')), await announce(null)];
-  for (const { failure } of [...others, await announce(key, old)])
-    assert.deepEqual({ failure }, refused);
+  const anHourAgo = () => new Date(Date.now() - 3_600_000);
+  for (const refused of [
+    await announce(Buffer.alloc(32, 'another')),
+    await announce(null),
+    await announce(key, anHourAgo),
+  ])
+    assert.equal(refused.failure, 'status 401');
 });

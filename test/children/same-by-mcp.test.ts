@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/core/database/database.ts';
+import { bearer, mcp, MODERN, modern, request } from '../support/mcp.ts';
 import { run } from '../support/own-agents.ts';
 import { TABLE_NAMES } from '../support/tables.ts';
 
@@ -11,50 +12,39 @@ interface Called {
   /** What a model would read. */
   text: string;
 }
-type Way = (body: any, tool: string, args: object) => Promise<Called>;
+type Day = Record<'url' | 'mcp_url' | 'token', string>;
+type Way = (day: Day, tool: string, args: object) => Promise<Called>;
 
-const post = (url: string, token: string, sent: object, headers: object = {}) =>
-  fetch(url, {
+const byRest: Way = async ({ url, token }, tool, args) => {
+  const response = await fetch(`${url}/day/tools/${encodeURIComponent(tool)}`, {
     method: 'POST',
-    headers: {
-      authorization: `Bearer ${token}`,
-      'content-type': 'application/json',
-      ...headers,
-    },
-    body: JSON.stringify(sent),
+    headers: { 'content-type': 'application/json', ...bearer(token) },
+    body: JSON.stringify(args),
   });
-
-const byRest: Way = async ({ day }, tool, args) => {
-  const response = await post(`${day.url}/day/tools/${encodeURIComponent(tool)}`, day.token, args);
   return { status: response.status, text: await response.text() };
 };
 
 /** By a tools/call; `isError` is for what has an `error`, and nothing else. */
 const byMcp =
-  (headersOf: (tool: string) => object, meta?: object): Way =>
-  async ({ day }, tool, args) => {
-    const params = { name: tool, arguments: args, ...(meta && { _meta: meta }) };
-    const sent = { jsonrpc: '2.0', id: tool, method: 'tools/call', params };
-    const response = await post(day.mcp_url, day.token, sent, headersOf(tool));
-    const { id, result }: any = await response.json();
+  (requestOf: (params: { name: string; arguments: object }) => ReturnType<typeof modern>): Way =>
+  async ({ url, mcp_url, token }, tool, args) => {
+    assert.equal(mcp_url, `${url}/mcp`);
+    const { body: sent, headers } = requestOf({ name: tool, arguments: args });
+    const answer = await mcp(url, { ...sent, id: tool }, { ...headers, ...bearer(token) });
+    const { id, result } = answer.body;
     assert.equal(id, tool);
     const [{ type, text }, ...others] = result.content;
     assert.deepEqual([type, others, result.isError], ['text', [], 'error' in JSON.parse(text)]);
-    return { status: response.status, text };
+    return { status: answer.status, text };
   };
 
-const MODERN = '2026-07-28';
-const name = 'io.modelcontextprotocol';
+const OLDER = '2025-11-25';
 const ways: Record<string, Way> = {
-  '2025-11-25': byMcp(() => ({ 'mcp-protocol-version': '2025-11-25' })),
-  [MODERN]: byMcp(
-    (tool) => ({
-      'mcp-protocol-version': MODERN,
-      'mcp-method': 'tools/call',
-      'mcp-name': `=?base64?${Buffer.from(tool).toString('base64')}?=`,
-    }),
-    { [`${name}/protocolVersion`]: MODERN, [`${name}/clientCapabilities`]: {} },
-  ),
+  [OLDER]: byMcp((params) => ({
+    body: request('tools/call', params),
+    headers: { 'mcp-protocol-version': OLDER },
+  })),
+  [MODERN]: byMcp((params) => modern('tools/call', params)),
 };
 
 /** What an agent calls on each day, in turn: what is carried out, refused, unknown, wrong, hidden. */
@@ -99,7 +89,7 @@ async function trade(t: TestContext, call: Way) {
   const { service, job } = await run(
     t,
     async ({ body }) => {
-      for (const [tool, args] of CALLS) replies.push(await call(body, tool, args));
+      for (const [tool, args] of CALLS) replies.push(await call(body.day, tool, args));
       const done = { done: true, reason: 'As always.', usage: { cost_usd: 0.25 } };
       return { body: done };
     },

@@ -1,5 +1,3 @@
-import { configurationInStudy, parseConfiguration } from '../../src/core/settings/configuration.ts';
-import { findBoard } from '../../src/core/domain/market-rules.ts';
 import assert from 'node:assert/strict';
 import {
   existsSync,
@@ -11,6 +9,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { findBoard } from '../../src/core/domain/market-rules.ts';
+import { configurationInStudy, parseConfiguration } from '../../src/core/settings/configuration.ts';
 import { addDays, isWeekday } from '../../src/core/time/calendar.ts';
 import { writeControlMarket } from '../../src/features/control-markets/control-market.ts';
 import {

@@ -127,19 +127,6 @@ test('without a secret and PUBLIC_URL there is no signature and no url', async (
   );
 });
 
-/** Bytes of an answer that goes on until its connection closes, or to 100 MB. */
-const CHUNK = Buffer.alloc(1_000_000, 'x');
-const answersAtLength: Reaction = async (response) => {
-  response.writeHead(200).flushHeaders();
-  let chunks = 0;
-  response.on('close', () => (written.chunks = chunks));
-  for (; chunks < 100 && !response.destroyed; chunks += 1)
-    if (!response.write(CHUNK))
-      await Promise.race([once(response, 'drain'), once(response, 'close')]);
-  response.end();
-};
-const written: { chunks?: number } = {};
-
 /** What receivers do, how often they are asked, and what the log says of it; null where they took it. */
 const receivers: Record<string, [react: Reaction, tries: number, failure: string | null]> = {
   'takes it with a 200': [refuses(200), 1, null],
@@ -199,13 +186,29 @@ test('a receiver that refuses the connection is asked as often, and given up', a
   assertShowsNoAddress(service, receiver.port);
 });
 
+/** Answers 200 and up to 100 MB, one after another; returns how many it wrote before the connection closed. */
+async function answerAtLength(response: ServerResponse): Promise<number> {
+  const megabyte = Buffer.alloc(1_000_000, 'x');
+  response.writeHead(200).flushHeaders();
+  const closed = once(response, 'close');
+  let written = 0;
+  for (; written < 100 && !response.destroyed; written += 1)
+    if (!response.write(megabyte)) await Promise.race([once(response, 'drain'), closed]);
+  response.end();
+  await closed;
+  return written;
+}
+
 test('of an answer of 100 MB nothing is read after the status', async (t) => {
-  const receiver = await startReceiver(t, answersAtLength);
+  let written: number | undefined;
+  const receiver = await startReceiver(t, async (response) => {
+    written = await answerAtLength(response);
+  });
   const service = await serve(t, receiver.url);
   await service.runJob(WITHOUT_PRICES);
   await untilSettled(service);
-  const chunks = await until('the connection to close', () => written.chunks);
-  assert.ok(chunks < 50, `${chunks} MB fit into the system's buffers`);
+  const megabytes = await until('the connection to close', () => written);
+  assert.ok(megabytes < 50, `${megabytes} MB were written`);
   assert.deepEqual(
     service.logLines.filter(({ message }) => message === WARNING),
     [],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
-import { bearer, mcp, META, modern, MODERN, request } from '../support/mcp.ts';
+import { bearer, encoded, mcp, META, modern, MODERN, request } from '../support/mcp.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { tableOf } from '../support/text-table.ts';
 
@@ -82,7 +82,6 @@ interface Later {
 }
 const NAMED = { name: 'models' };
 const VERSION = 'io.modelcontextprotocol/protocolVersion';
-const encoded = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
 const later: Later[] = [
   { method: 'server/discover', expected: '200' },
   { method: 'tools/list', expected: '200' },

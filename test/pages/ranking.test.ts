@@ -56,9 +56,9 @@ test('a ranking names its days, and the days and models that it leaves out, with
 test('the values of a ranking say their currency: in the heading, or beside each where there are several', () => {
   const shown = (...currencies: string[]) => {
     const models = currencies.map((currency) => ({ currency }) as ModelReport);
-    const columns = valueColumns(models, () => 1_013.04);
+    const columns = valueColumns<{ entry: { runs: ModelReport[] } | null }>(models, () => 1_013.04);
     const rows = [...models.map((run) => ({ runs: [run] })), null];
-    const cells = rows.map((entry) => columns.map(({ cell }) => cell({ entry } as any) ?? ''));
+    const cells = rows.map((entry) => columns.map(({ cell }) => cell({ entry }) ?? ''));
     return [columns.map(({ title }) => title), ...cells].map((words) => words.join(' ').trim());
   };
   assert.deepEqual(shown('USD', 'USD'), ['Value', '1,013.04', '1,013.04', '1,013.04']);

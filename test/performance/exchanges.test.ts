@@ -192,7 +192,10 @@ test('by symbol, in a part of a chain what an exchange moves counts at its value
   const service = await serve(t, cases['a rename carries the cost and the date over'] as Case);
   await service.runJob({ start_date: '2022-06-08', end_date: '2022-06-10' });
   const { body } = await service.get('/performance?details=true&start_date=2022-06-09');
-  const profits = body.models[0].details.symbols.map((one: any) => [one.symbol, one.profit]);
+  const profits = body.models[0].details.symbols.map((one: Record<string, unknown>) => [
+    one['symbol'],
+    one['profit'],
+  ]);
   // Ten shares: 1950 at the close before, 1980 at the open; then 4 are sold for 720, 6 are worth 1050.
   assert.deepEqual(profits, [
     ['FB', 30],

@@ -116,11 +116,11 @@ test('a ledger stays in the study in which its name ran first', async (t) => {
     await service.post('/simulate/trigger', { ...DAYS, study: '2025', models: ['claude'] }),
   ];
   const { models } = (await service.get('/models')).body;
-  const named = models.find((one: any) => one.signature === 'gpt@shown');
+  const named = models.find((one: { signature: string }) => one.signature === 'gpt@shown');
   const { configured, completed_model_days: days, last_job, entry, served } = named;
   assert.deepEqual([configured, days, last_job, entry, served], [true, 0, null, null, []]);
   const inStudy = (await service.get('/models?study=shown')).body.models;
-  const ran = inStudy.find((one: any) => one.signature === 'gpt@shown');
+  const ran = inStudy.find((one: { signature: string }) => one.signature === 'gpt@shown');
   assert.equal(ran.completed_model_days, 3, 'its ledger is that of the study');
   assert.deepEqual(
     answers.map(({ status, body }) => [status, body.detail]),

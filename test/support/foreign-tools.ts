@@ -6,7 +6,7 @@ import { cleanText } from '../../src/core/text/text.ts';
 import { temporaryFolder } from './folder.ts';
 
 /** Options with which npm installs the packages that follow, and nothing else. */
-export const NPM_INSTALL = 'install --no-audit --no-fund --ignore-scripts --save-exact'.split(' ');
+const NPM_INSTALL = 'install --no-audit --no-fund --ignore-scripts --save-exact'.split(' ');
 
 /** pip and npm download and unpack about a hundred packages, on whatever line there is. */
 const INSTALL_MS = 300_000;

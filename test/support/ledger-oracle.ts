@@ -65,8 +65,6 @@ interface Fraction {
 interface Day {
   world: OracleWorld;
   date: string;
-  /** The model-day before; empty on the first. */
-  before: string;
   cash: bigint;
   held: Map<string, bigint>;
   /** What cannot be sold today. */
@@ -383,15 +381,14 @@ export function ledgerOfWorld(world: OracleWorld): OracleDay[] {
   let held = new Map<string, bigint>();
   let [cash, value, before] = [world.terms.initialCash, world.terms.initialCash, ''];
   return world.days.map(({ date, orders }) => {
-    const fresh = { locked: new Map(), records: [] };
     const day: Day = {
       world,
       date,
-      before,
       cash,
       held: new Map(held),
+      locked: new Map(),
       startValue: value,
-      ...fresh,
+      records: [],
     };
     for (const each of before === '' ? [] : datesBetween(before, date)) {
       payDividends(day, each);

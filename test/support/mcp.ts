@@ -33,12 +33,16 @@ export function request(method: string, params?: object, id: string | number = 1
   return { jsonrpc: '2.0', id, method, ...(params && { params }) };
 }
 
+/** The form of a text that is not ASCII in a header. */
+export const encoded = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`;
+
 /** A request of the later revisions, and its headers. */
 export function modern(method: string, params: { name?: string; [more: string]: unknown } = {}) {
-  const headers = {
+  const { name } = params;
+  const headers: Record<string, string> = {
     'mcp-protocol-version': MODERN,
     'mcp-method': method,
-    ...(params.name !== undefined && { 'mcp-name': params.name }),
+    ...(name !== undefined && { 'mcp-name': /^[!-~]+$/.test(name) ? name : encoded(name) }),
   };
   return { body: request(method, { ...params, _meta: META }), headers };
 }

@@ -114,7 +114,7 @@ const SPLITS = 'SELECT 1 FROM stock_splits WHERE symbol = ? AND date > ? AND dat
  * that splits convert is not looked at.
  */
 function fractionsPaidOtherwise(reader: Reader, models: string): string[] {
-  const rows = reader.statement(RECEIVED).all(models) as unknown as Received[];
+  const rows = reader.statement(RECEIVED).all(models) as Received[];
   const marked = rows.filter(({ date, day, symbol, price, written, since }) => {
     const [then, now] = [written, null].map((write) => openMarket({ reader, write }, date, []));
     const mark = now?.knownMark(symbol, day);

@@ -1,14 +1,14 @@
-import { auditOf, type Books, createBooks, MODELS, setBars } from '../support/books.ts';
-import { replayDifferences } from '../support/replays.ts';
-import { staleByNumbers, staleNow } from '../support/stale.ts';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { storeExchanges } from '../../src/core/database/exchanges.ts';
 import { scriptedAgent, type Script } from '../support/agents.ts';
+import { auditOf, type Books, createBooks, MODELS, setBars } from '../support/books.ts';
 import { readExchanges } from '../support/exchanges.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
-import { rowsAsText } from '../support/tables.ts';
+import { replayDifferences } from '../support/replays.ts';
 import { startTestService } from '../support/service.ts';
+import { staleByNumbers, staleNow } from '../support/stale.ts';
+import { rowsAsText } from '../support/tables.ts';
 import { money } from '../../src/core/money/money.ts';
 import type { Market } from '../../src/core/trading/market.ts';
 import { applyCorporateActions } from '../../src/core/trading/morning.ts';
@@ -259,7 +259,7 @@ test('a sentence of the morning says what each share became, and what was receiv
   const none = { cash: 0, into: '', numerator: null, denominator: null };
   const cash = { ...row, ...none, cash: 54_200_000 };
   const shares = { ...row, ...none, into: 'NEW', numerator: 1, denominator: 4 };
-  const market = { knownMark: () => undefined } as unknown as Market;
+  const market = { knownMark: () => null } as Partial<Market> as Market;
   const said = (...exchanges: (typeof cash | typeof shares)[]) => {
     const portfolio = { cash: money(0), holdings: new Map([['OLD', 10]]) };
     const events = { dividends: [], splits: [], exchanges };

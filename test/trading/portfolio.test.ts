@@ -103,7 +103,7 @@ function split(
   { price, ...ratio }: Omit<Split, 'date'> & { price: Money },
 ): Portfolio {
   const date = '2025-01-06';
-  const market = { knownMark: () => ({ price, date }) } as unknown as Market;
+  const market = { knownMark: () => ({ price, date }) } as Partial<Market> as Market;
   const events = { splits: [{ ...ratio, date }], dividends: [], exchanges: [] };
   return applyCorporateActions(portfolio, events, market).portfolio;
 }

@@ -398,6 +398,7 @@ test('codes have the lots and limits of their symbols, as a study, where the mar
       boards === null ? /trigger --universe control/ : /trigger --study control/,
     );
     const { universes, studies } = JSON.parse(read('control/universe.json'));
+    assert.doesNotMatch(read('control/universe.json'), /AAA|BBB/, 'only the key has real symbols');
     if (boards === null) assert.equal(studies, undefined);
     else {
       const codes = new Map(rowsOf('control/key.csv').map(([code, symbol]) => [symbol, code]));

@@ -26,7 +26,7 @@ const idsIn = (database: CommandDatabase, sql: string, ...values: string[]) =>
   database
     .statement(sql, 'arrays')
     .all(...values)
-    .map((row) => (row as unknown as unknown[])[0]);
+    .map((row) => Object.values(row)[0]);
 
 const activeIds = (database: CommandDatabase) =>
   idsIn(

@@ -120,7 +120,7 @@ test('the leaderboard leaves out an alpha over other factors than most have', ()
     styled('short', [], null),
     styled('shorter', [], null),
     styled('shortest', [], null),
-    { family: 'bare', details: null } as any,
+    { family: 'bare', details: null } as any, // any: without details no more is read
   ]);
   assert.deepEqual(
     [...styles].map(([family, own]) => [family, own?.alpha, own?.unavailable]),

@@ -43,7 +43,7 @@ function dayOf({ cash, holdings = {}, opens, universe, costs, ...more }: Held) {
       return { open: more.isOpenHidden ? null : price, previousDate: null, previousClose: price };
     },
     knownMark: (symbol: string) => ({ price: money(openOf(symbol) ?? 7 * DOLLAR) }),
-  } as unknown as Market;
+  } as unknown as Market; // unknown: orders and values ask a market for no more
   return tradingDay({
     market,
     universe: new Set(universe ?? Object.keys(opens)),

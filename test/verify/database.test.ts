@@ -182,7 +182,7 @@ test('audits run one after another; one whose client leaves ends, and the others
   const { database } = await fourDays(path);
   t.after(() => database.close());
   const settings = { ...readSettings({ DEPLOYMENT_MODE: 'DEV' }), databasePath: path };
-  const context = { database, settings, log: silentLog } as unknown as Context;
+  const context = { database, settings, log: silentLog } as unknown as Context; // unknown: an audit takes no more
   const ask = () => auditRoute.handle(context, { query: {} } as Input) as AsyncBody;
   const order: number[] = [];
   const [first, second, third] = [ask(), ask(), ask()].map((body, index) => {

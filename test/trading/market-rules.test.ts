@@ -84,7 +84,7 @@ test('a limit says how many shares in whole lots can be bought', () => {
   assert.equal(refusalOf('600519.SH', 0.3), '');
 });
 
-test('rebalance rounds its orders down to lots, and sells all of what is to go', () => {
+test('rebalance rounds its targets down to lots, and sells all of what is to go', () => {
   const told = (day: TradingDay, weights: Record<string, number>, sell_rest = false) =>
     (rebalance(day, { weights, sell_rest }).orders ?? []).map(
       ({ side, symbol, amount }) => `${side} ${amount} ${symbol}`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { namedMarkets, US } from '../src/core/domain/market-rules.ts';
+import { findBoard, namedMarkets, US } from '../src/core/domain/market-rules.ts';
 import {
   agentConfigurationFor,
   configurationInStudy,
@@ -49,6 +49,22 @@ test('a market is a name, all its keys, or another one and what differs', () => 
     name: 'cn, changed',
     boards: [{ symbols: '688*.SH', minimum: 200, step: 1, price_limit: 0.2 }, ...CN.boards],
   });
+});
+
+test('the boards of the Chinese exchanges', () => {
+  const boards = tableOf<[symbol: string, minimum: string, step: string, limit: string]>(`
+    600519.SH | 100 | 100 | 0.1
+    000001.SZ | 100 | 100 | 0.1
+    688981.SH | 100 | 100 | 0.2
+    689009.SH | 100 | 100 | 0.2
+    300750.SZ | 100 | 100 | 0.2
+    301001.SZ | 100 | 100 | 0.2
+    920047.BJ | 100 | 1   | 0.3
+  `);
+  for (const [symbol, ...row] of boards) {
+    const { minimum, step, price_limit: limit } = findBoard(CN, symbol);
+    assert.deepEqual([minimum, step, limit], row.map(Number), symbol);
+  }
 });
 
 /** The market of a configuration, and what is wrong with it. */

@@ -49,6 +49,8 @@ const opens = tableOf<[symbol: string, close: string, news: string, open: string
   ${MAOTAI}  | 10.05 |         | 11.05 |
   ${MAOTAI}  | 10.05 |         | 9.05  | sell
   ${MAOTAI}  | 10.05 |         | 9.06  |
+  ${MAOTAI}  | 10.01 | 2:1     | 5.51  | buy
+  ${MAOTAI}  | 10.01 | 2:1     | 5.5   |
   ${MAOTAI}  | 13    | 0.3     | 13.97 | buy
   ${MAOTAI}  | 13    | 0.3     | 13.96 |
   ${MAOTAI}  | 13    | 0.3 13:10 | 10.75 | buy
@@ -156,6 +158,35 @@ test('with a hidden open, orders together sell no more than was held before', as
     await refusalOf(session, `sell ${MAOTAI} 100`),
     `Cannot sell 100 ${MAOTAI}: 400 of the 500 held were bought or received today, and cannot be sold before the next session; none can be sold.`,
   );
+  await books.complete(session);
+  assert.deepEqual((await replayOf(books.database)).problems, []);
+});
+
+test('what left on the morning on which it came, or was only renamed, was not received', async () => {
+  const [old, other] = ['300750.SZ', '689009.SH'];
+  const books = booksOf();
+  for (const symbol of [old, MAOTAI, other, STAR])
+    setBars(books, `${symbol} 2025-01-03 10 10\n${symbol} 2025-01-06 10 10`);
+  books.setExchange(old, '2025-01-06', MAOTAI, [2, 1]);
+  books.setExchange(MAOTAI, '2025-01-06', other, [1, 1]);
+  books.setExchange('430047.BJ', '2025-01-06', STAR, [1, 1]);
+  setBars(books, '430047.BJ 2025-01-03 10 10');
+  await books.complete(await books.open('2025-01-03', 'model-a', { universe }), [
+    ['buy', old, 100],
+    ['buy', '430047.BJ', 100],
+  ]);
+  const session = await books.open('2025-01-06', 'model-a', { universe });
+  const late = 'today, and cannot be sold before the next session';
+  const orders = tableOf<[order: string, refusal: string]>(`
+    sell ${other} 200  | Cannot sell 200 ${other}: 200 of the 200 held were bought or received ${late}; none can be sold.
+    buy ${MAOTAI} 100  |
+    sell ${MAOTAI} 100 | Cannot sell 100 ${MAOTAI}: 100 of the 100 held were bought ${late}; none can be sold.
+    buy ${STAR} 200    |
+    sell ${STAR} 200   | Cannot sell 200 ${STAR}: 200 of the 300 held were bought ${late}; at most 100 can be sold.
+    sell ${STAR} 100   |
+  `);
+  for (const [order, refusal] of orders)
+    assert.equal(await refusalOf(session, order), refusal, order);
   await books.complete(session);
   assert.deepEqual((await replayOf(books.database)).problems, []);
 });

@@ -228,6 +228,22 @@ test('with a hidden open, what comes on a weekend may be split before it has a p
   assert.deepEqual((await auditOf(books.database)).problems, []);
 });
 
+test('with a hidden open, what has no price counts by the old share, after a spin-off not at all', async () => {
+  for (const [isSpinOff, cash] of [
+    [false, 0],
+    [false, 4],
+    [true, 0],
+  ] as const) {
+    const books = createBooks(undefined, { terms: { open: 'hidden' } });
+    setBars(books, 'AAPL 2025-01-02 10 10\nAAPL 2025-01-03 10 11\nMSFT 2025-01-06 3 4');
+    if (isSpinOff) setBars(books, 'AAPL 2025-01-06 10 10');
+    books.setExchange('AAPL', '2025-01-06', 'MSFT', [2, 1], { cash, remains: isSpinOff });
+    await books.day('2025-01-03', [['buy', 'AAPL', 10]]);
+    const { brief } = await books.open('2025-01-06');
+    assert.equal(brief.portfolioValue, 10_010, JSON.stringify({ isSpinOff, cash }));
+  }
+});
+
 test('on an adjusted series the splits after its date convert an exchange, not one of the same date', async () => {
   const books = createBooks();
   setBars(books, 'AAPL 2025-01-03 10 10\nAAPL 2025-01-06 10 10', 'yahoo');

@@ -152,7 +152,7 @@ function receiveShares(
     told.came.push(`${whole} ${into}`);
     const earlier = BigInt(arrived.get(symbol) ?? 0);
     const came = isRename ? Number((earlier * newShares) / oldShares) : whole;
-    if (date === market.date) arrived.set(into, (arrived.get(into) ?? 0) + came);
+    if (date === market.date && came > 0) arrived.set(into, (arrived.get(into) ?? 0) + came);
     if (price === null && before !== undefined) {
       const left = remains ? 0 : Math.max(0, before.price - dividendOn(1, cash));
       const worth = money(Number(dividedHalfUp(BigInt(left) * oldShares, newShares)));
@@ -160,7 +160,7 @@ function receiveShares(
     }
     if (isLost) told.lost.push(into);
   }
-  if (!remains && arrived.has(symbol)) arrived.set(symbol, 0);
+  if (!remains) arrived.delete(symbol);
   return told;
 }
 

@@ -22,8 +22,8 @@ import { tradingDay } from './support/trading-day.ts';
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const pages = readdirSync(join(ROOT, 'docs')).flatMap((name) =>
-  name.endsWith('.md') ? [`docs/${name}`] : [],
+const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).flatMap(
+  (name) => (name.endsWith('.md') ? [`docs/${name}`] : []),
 );
 
 /** The text under a heading, up to the next one. */
@@ -44,21 +44,21 @@ function rowsOf(page: string, heading: string): string[][] {
 /** What is in backticks. */
 const codes = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
-test('the tables of parameters in docs/api.md name the paths that have each, and leave out none', () => {
-  const section = sectionOf('docs/api.md', '## Parameters');
+test('the tables of parameters in docs/reference/api.md name the paths that have each, and leave out none', () => {
+  const section = sectionOf('docs/reference/api.md', '## Parameters');
   const reports = codes(/^\*Reports\* are ([^]*?)\./m.exec(section)?.[1] ?? '');
   assert.equal(reports.length, 7);
   const written = new Map<string, string[]>();
   const add = (cell: string, paths: readonly string[]) => {
     for (const name of codes(cell)) written.set(name, [...(written.get(name) ?? []), ...paths]);
   };
-  for (const [names = '', of = ''] of rowsOf('docs/api.md', '## Parameters')) {
+  for (const [names = '', of = ''] of rowsOf('docs/reference/api.md', '## Parameters')) {
     const [, but = '', others = of] = /^reports(?: but (.*?))?(?:, (.*))?$/.exec(of) ?? [];
     const isAll = of.startsWith('reports');
     const left = reports.filter((path) => !codes(but).includes(path));
     add(names, [...(isAll ? left : []), ...codes(isAll ? others.replace(/^reports$/, '') : of)]);
   }
-  for (const [names = ''] of rowsOf('docs/api.md', '## Comparing models'))
+  for (const [names = ''] of rowsOf('docs/reference/api.md', '## Comparing models'))
     add(names, ['/comparison']);
   const real = new Map<string, string[]>();
   for (const [path, { get }] of Object.entries<Json>(description['paths']))
@@ -66,17 +66,19 @@ test('the tables of parameters in docs/api.md name the paths that have each, and
       if (place === 'query') real.set(name, [...(real.get(name) ?? []), path]);
   // Other sections describe what only one path has.
   const elsewhere = ['q', 'as_of', 'version', 'include_full_conversation', 'status'];
-  for (const name of elsewhere) assert.match(textOf('docs/api.md'), new RegExp(`[\`?&]${name}\\b`));
+  for (const name of elsewhere)
+    assert.match(textOf('docs/reference/api.md'), new RegExp(`[\`?&]${name}\\b`));
   for (const name of elsewhere) real.delete(name);
   const sorted = (map: Map<string, string[]>) =>
     Object.fromEntries([...map].sort().map(([name, paths]) => [name, [...new Set(paths)].sort()]));
   assert.deepEqual(sorted(written), sorted(real));
 });
 
-test('docs/agents.md names the fields of GET /day/tools', () => {
+test('docs/guides/your-own-agent.md names the fields of GET /day/tools', () => {
   const { schema } =
     description['paths']['/day/tools'].get.responses['200'].content['application/json'];
-  const [line = ''] = /^\| `GET \/day\/tools` .*$/m.exec(textOf('docs/agents.md')) ?? [];
+  const [line = ''] =
+    /^\| `GET \/day\/tools` .*$/m.exec(textOf('docs/guides/your-own-agent.md')) ?? [];
   const fields = Object.keys(schema.properties.tools.items.properties);
   assert.ok(fields.length > 2);
   assert.deepEqual(
@@ -93,7 +95,7 @@ test('every option of every command is in a document', () => {
   assert.deepEqual(missing, []);
 });
 
-test('RELEASING.md names the libraries in the program, docs/api.md the browsers that it is built for', () => {
+test('RELEASING.md names the libraries in the program, docs/reference/api.md the browsers that it is built for', () => {
   const [sentence = ''] = /The program contains only .*/.exec(textOf('RELEASING.md')) ?? [];
   assert.deepEqual(
     codes(sentence.split(' of it')[0] as string).sort(),
@@ -104,11 +106,14 @@ test('RELEASING.md names the libraries in the program, docs/api.md the browsers 
   const [, targets = ''] = /target: \[(.*)\]/.exec(textOf('build.mjs')) ?? [];
   const versions = [...targets.matchAll(/[a-z]+([\d.]+)'/g)].map(([, version]) => version);
   assert.equal(versions.length, 4);
-  assert.ok(textOf('docs/api.md').includes(`Safari (${versions.join(', ')}).`), `${versions}`);
+  assert.ok(
+    textOf('docs/reference/api.md').includes(`Safari (${versions.join(', ')}).`),
+    `${versions}`,
+  );
 });
 
-test('docs/live.md has the size of the opening with 101 symbols, and the sums of its table of costs', () => {
-  const section = sectionOf('docs/live.md', '## What it costs a month');
+test('docs/guides/run-every-night.md has the size of the opening with 101 symbols, and the sums of its table of costs', () => {
+  const section = sectionOf('docs/guides/run-every-night.md', '## What it costs a month');
   const date = '2025-09-15';
   const database = openDatabase(':memory:');
   const days = Array.from({ length: 10 }, (_, index) => addDays(date, index - 9));
@@ -129,7 +134,10 @@ test('docs/live.md has the size of the opening with 101 symbols, and the sums of
   );
   const number = (pattern: RegExp) => Number(pattern.exec(section)?.[1]?.replaceAll(',', ''));
   const written = number(/101 symbols is ([\d,]+) characters/);
-  assert.ok(Math.abs(written / size - 1) < 0.05, `${written} in docs/live.md, now ${size}`);
+  assert.ok(
+    Math.abs(written / size - 1) < 0.05,
+    `${written} in docs/guides/run-every-night.md, now ${size}`,
+  );
   const [opening, step, answer] = [
     number(/about ([\d,]+) tokens/),
     number(/each step adds (\d+)/),
@@ -141,7 +149,7 @@ test('docs/live.md has the size of the opening with 101 symbols, and the sums of
   });
   for (const row of rows) assert.ok(section.includes(row), row);
   const most = rows[1]?.split(' | ')[1];
-  assert.ok(textOf('docs/experiments.md').includes(`${most} tokens by the`), most);
+  assert.ok(textOf('docs/start/first-comparison.md').includes(`${most} tokens by the`), most);
 });
 
 test('documents have no doubled blank lines, and no two points of a list of the changelog have one name', () => {

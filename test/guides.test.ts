@@ -14,12 +14,15 @@ import type { Json } from './support/json-schema.ts';
 import { tableOf } from './support/text-table.ts';
 import { tradingDay } from './support/trading-day.ts';
 
-/** What docs/how-it-works.md and docs/why.md print is what the program says of the demo package. */
+/** What docs/explain/how-it-works.md and docs/guides/why-a-beat-b.md print is what the program says of the demo package. */
 
 const name = 'docs/demo-package.db';
 const ROOT = new URL('..', import.meta.url).pathname;
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const [day, why] = ['docs/how-it-works.md', 'docs/why.md'].map(textOf) as [string, string];
+const [day, why] = ['docs/explain/how-it-works.md', 'docs/guides/why-a-beat-b.md'].map(textOf) as [
+  string,
+  string,
+];
 const file = openResponder(name, { name, settings: readSettings({}), routes });
 after(() => file.close());
 
@@ -43,7 +46,7 @@ function blockBelow(heading: string): string {
   return block;
 }
 
-test('docs/how-it-works.md prints the prompt and the report that the program makes of that day now', async () => {
+test('docs/explain/how-it-works.md prints the prompt and the report that the program makes of that day now', async () => {
   const printed: unknown[] = [];
   await withSnapshot(name, (reader) =>
     replayLedger(reader, emptyAuditReport(), {
@@ -61,7 +64,7 @@ test('docs/how-it-works.md prints the prompt and the report that the program mak
   ]);
 });
 
-test('the table of docs/how-it-works.md has every tool with its arguments, as models read them', () => {
+test('the table of docs/explain/how-it-works.md has every tool with its arguments, as models read them', () => {
   const has = {} as never;
   const offered = toolDescriptions(
     tradingDay({ universe: has, portfolio: has, market: has, news: has, documents: has, note: '' }),
@@ -80,7 +83,7 @@ test('the table of docs/how-it-works.md has every tool with its arguments, as mo
   );
 });
 
-test('the conversation of docs/how-it-works.md is the stored one without two histories; its refusal too', () => {
+test('the conversation of docs/explain/how-it-works.md is the stored one without two histories; its refusal too', () => {
   const isLeftOut = ({ tool_name, content }: Json) =>
     tool_name === 'get_price_history' && !content.startsWith('{"symbol":"COST"');
   const [, , ...all] = messagesOf('2026-10-06');
@@ -95,8 +98,8 @@ test('the conversation of docs/how-it-works.md is the stored one without two his
 });
 
 for (const [page, text, requests] of [
-  ['docs/how-it-works.md', day, 1],
-  ['docs/why.md', why, 7],
+  ['docs/explain/how-it-works.md', day, 1],
+  ['docs/guides/why-a-beat-b.md', why, 7],
 ] as const)
   test(`requests in ${page} get the fields below them`, () => {
     const found = [...text.matchAll(/^curl 'localhost:8080(.*)'\n((?:#.*\n)+)/gm)];
@@ -109,7 +112,7 @@ for (const [page, text, requests] of [
       );
   });
 
-test('the pages that docs/why.md names exist, and their sections', () => {
+test('the pages that docs/guides/why-a-beat-b.md names exist, and their sections', () => {
   const pages = [...why.matchAll(/`(\/[^`? ]+)[^`]*`/g)].map(([, path = '']) => path);
   const api = routes.map(({ path }) => path);
   const named = pages.filter((path) => !api.includes(path));

@@ -70,11 +70,11 @@ test('a second signal exits immediately', { skip: noProc || leftToLongForm }, as
   }
 });
 
-test('a launcher may take the times that docs/scale.md names, and ends within those of a shutdown', () => {
+test('a launcher may take the times that docs/guides/many-machines.md names, and ends within those of a shutdown', () => {
   const { termAfterMs, killAfterMs, giveUpAfterMs } = launcherTimes;
   assert.ok(termAfterMs + killAfterMs + giveUpAfterMs < SHUTDOWN_TIMEOUT_MS);
   assert.ok(httpLimits.stoppingMs < SHUTDOWN_TIMEOUT_MS);
-  const text = readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../docs/guides/many-machines.md', import.meta.url), 'utf8');
   const page = text.replaceAll('\n', ' ');
   const seconds = (ms: number) => `${ms / 1_000} seconds`;
   for (const words of [

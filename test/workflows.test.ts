@@ -86,7 +86,7 @@ const CHANGES = `# Changelog
 
 ## 2.0.1 (2027-01-02)
 
-- See [prices](docs/prices.md#import-files) and [npm](https://docs.npmjs.com).
+- See [prices](docs/reference/price-files.md#import-files) and [npm](https://docs.npmjs.com).
 
 ## 2.0.0 (2027-01-01)
 
@@ -107,7 +107,8 @@ test('the notes of a release are the section of its version, with links that wor
   const cwd = checkout({});
   const { status, stderr } = runStep('Check the version and write the notes', cwd);
   assert.equal(status, 0, stderr);
-  const link = 'https://github.com/example/sim/blob/v2.0.1/docs/prices.md#import-files';
+  const link =
+    'https://github.com/example/sim/blob/v2.0.1/docs/reference/price-files.md#import-files';
   assert.equal(
     readFileSync(join(cwd, 'out/notes.md'), 'utf8').trim(),
     `- See [prices](${link}) and [npm](https://docs.npmjs.com).`,

@@ -15,7 +15,7 @@ import {
 import { BOUGHT } from '../../test/support/own-agents.ts';
 
 /**
- * Agents that are programs, as they are in docs/agents.md, trade a day through the Model Context
+ * Agents that are programs, as they are in docs/guides/your-own-agent.md, trade a day through the Model Context
  * Protocol: those around a model with a model on loopback, those of the command line as programs
  * that read the same options and speak by the official client. All come from their registries.
  */

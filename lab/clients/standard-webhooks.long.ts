@@ -11,7 +11,7 @@ import { startTestService } from '../../test/support/service.ts';
 import { until } from '../../test/support/until.ts';
 
 /**
- * The receiver of docs/operations.md, as it stands there, checks announcements with the library of
+ * The receiver of docs/guides/deploy.md, as it stands there, checks announcements with the library of
  * Standard Webhooks. That comes from npm; where it cannot be had, the test is skipped by name.
  */
 
@@ -19,7 +19,7 @@ const LIBRARY = 'standardwebhooks@1.1.1';
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
 const [, program = ''] =
   /^```js\n(import [^]*?standardwebhooks[^]*?)^```/m.exec(
-    readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8'),
+    readFileSync(new URL('../../docs/guides/deploy.md', import.meta.url), 'utf8'),
   ) ?? [];
 
 test('the library of Standard Webhooks accepts what the service signs with its secret, and nothing else', async (t) => {

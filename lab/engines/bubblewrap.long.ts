@@ -17,7 +17,7 @@ import {
 import { recipe } from './recipes.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 
-/** Model-days in a sandbox each, by the command in docs/scale.md. */
+/** Model-days in a sandbox each, by the command in docs/guides/many-machines.md. */
 
 const BUBBLEWRAP = { programs: ['bwrap'], packages: ['bubblewrap'] };
 const NAMES = ['alpha', 'beta', 'gamma'].map(ownModel);

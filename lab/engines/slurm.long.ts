@@ -20,7 +20,7 @@ import { SLURM, startSlurm } from './slurm.ts';
 
 /**
  * Model-days through a real Slurm: one controller and three nodes on this machine, by the command
- * in docs/scale.md.
+ * in docs/guides/many-machines.md.
  */
 
 const NAMES = ['alpha', 'beta', 'gamma'].map(ownModel);

@@ -8,7 +8,7 @@ import { SSH, startTwoMachines } from './ssh.ts';
 
 /**
  * Model-days on another machine by ssh: from one network namespace to another, by the command and
- * the options in docs/scale.md.
+ * the options in docs/guides/many-machines.md.
  */
 
 const NAMES = ['alpha', 'beta', 'gamma', 'delta'];

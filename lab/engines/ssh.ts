@@ -34,7 +34,7 @@ export interface TwoMachines {
   startProvider(test: TestContext): Promise<Held>;
 }
 
-/** `options`: lines for `Host worker1`, as docs/scale.md has them. Ended after the test. */
+/** `options`: lines for `Host worker1`, as docs/guides/many-machines.md has them. Ended after the test. */
 export async function startTwoMachines(t: TestContext, options: string): Promise<TwoMachines> {
   const folder = temporaryFolder();
   const [here, there] = [`tss-a-${process.pid}`, `tss-b-${process.pid}`];

@@ -2,7 +2,7 @@
 
 python3 lab/oracles/returns.py returns.csv YEARLY_RISK_FREE report.html
 
-Each line of FIGURES is one of the table "Words and signs" in docs/figures.md: what has to be done to
+Each line of FIGURES is one of the table "Words and signs" in docs/reference/metrics.md: what has to be done to
 theirs to get ours. Prints a JSON object by model, and by figure.
 """
 

@@ -9,7 +9,7 @@ import { fillWithTrackRecords } from '../../test/support/track-records.ts';
 import { startTestView } from '../../test/support/view.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 
-/** The table "Words and signs" of docs/figures.md, against quantstats and empyrical-reloaded. */
+/** The table "Words and signs" of docs/reference/metrics.md, against quantstats and empyrical-reloaded. */
 const skip = withoutPackages('quantstats', 'empyrical');
 const SCRIPT = new URL('returns.py', import.meta.url).pathname;
 

@@ -5,7 +5,7 @@ import { startDocsAgent, tradeDays } from '../support/docs-agents.ts';
 import { inLongForm, leftToLongForm } from '../support/long.ts';
 import { startModelServer } from '../support/model-server.ts';
 
-/** The agents of docs/agents.md, as they are there, trade whole jobs. */
+/** The agents of docs/guides/your-own-agent.md, as they are there, trade whole jobs. */
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const DATES = { start_date: '2025-10-13', end_date: '2025-10-17' };

@@ -242,9 +242,12 @@ test('check: whether a package still has its manifest is said, and an empty file
   const tables = paper.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
   const sound = `file: sound, and all ${tables} tables are as its manifest states them`;
   assert.deepEqual(await look(), [0, sound, '']);
-  const page = readFileSync(new URL('../../docs/verify.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/guides/verify.md', import.meta.url), 'utf8');
   const [, promised = ''] = /line must say `([^`]+)`/.exec(page) ?? [];
-  assert.ok(sound.endsWith(promised.replace('N', String(tables))), 'docs/verify.md quotes it');
+  assert.ok(
+    sound.endsWith(promised.replace('N', String(tables))),
+    'docs/guides/verify.md quotes it',
+  );
   paper.exec('DELETE FROM package_manifest');
   paper.close();
   const lost =

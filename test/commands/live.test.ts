@@ -259,9 +259,9 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
 });
 
-const PAGE = readFileSync(new URL('../../docs/live.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/guides/run-every-night.md', import.meta.url), 'utf8');
 
-test('the commands in docs/live.md exist, with their options', () => {
+test('the commands in docs/guides/run-every-night.md exist, with their options', () => {
   const lines = [
     ...PAGE.matchAll(/server\.js ([a-z]+)((?: [^\s`|>#]+)*)/g),
     ...PAGE.matchAll(/`(trigger)((?: [^\s`]+)*)`/g),
@@ -274,7 +274,7 @@ test('the commands in docs/live.md exist, with their options', () => {
   }
 });
 
-test('the CronJob in docs/live.md runs the command in the image, never twice at once, with no more rights than it needs', () => {
+test('the CronJob in docs/guides/run-every-night.md runs the command in the image, never twice at once, with no more rights than it needs', () => {
   const [, yaml = ''] = /^```yaml\n([^]*?)^```/m.exec(PAGE) ?? [];
   const { apiVersion, kind, spec } = readYaml(yaml) as any; // any: the assertions below check the shape that they read
   assert.deepEqual(
@@ -300,7 +300,7 @@ test('the CronJob in docs/live.md runs the command in the image, never twice at 
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 const skip = !hasSystemd && 'there is no systemd-analyze here';
-test('systemd accepts the units in docs/live.md', { skip }, () => {
+test('systemd accepts the units in docs/guides/run-every-night.md', { skip }, () => {
   const folder = temporaryFolder();
   const units = [...PAGE.matchAll(/^`([a-z-]+\.(?:service|timer))`:\n\n```ini\n([^]*?)^```/gm)];
   const names = units.map(([, name]) => name?.replace('trading-', ''));

@@ -18,7 +18,7 @@ import { type Operation, operations, perhapsFitting } from '../support/requests.
 
 const RUNS = runs(100, 20_000);
 
-/** What the job of docs/verify.md is asked, by path. */
+/** What the job of docs/guides/verify.md is asked, by path. */
 const day = { model: 'simulated-1', date: '2026-10-06' };
 const span = { model: day.model, start_date: day.date, end_date: day.date };
 const asked: Record<string, Record<string, string>> = {

@@ -41,8 +41,8 @@ function isFigure(schema: v.GenericSchema): boolean {
   return v.is(schema, null) && v.is(schema, -0.5);
 }
 
-test('every definition is in docs/figures.md, and the conventions are those of the schema', () => {
-  const page = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
+test('every definition is in docs/reference/metrics.md, and the conventions are those of the schema', () => {
+  const page = readFileSync(new URL('../../docs/reference/metrics.md', import.meta.url), 'utf8');
   assert.deepEqual(
     Object.keys(definitions).filter((name) => !page.includes(`\`${name}\``)),
     [],

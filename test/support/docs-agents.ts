@@ -9,9 +9,9 @@ import { ledgerOf } from './ledger.ts';
 import { startProdService } from './prod.ts';
 import { assertReplays } from './replays.ts';
 
-/** The agents of docs/agents.md, as they are there. */
+/** The agents of docs/guides/your-own-agent.md, as they are there. */
 
-const page = readFileSync(new URL('../../docs/agents.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/guides/your-own-agent.md', import.meta.url), 'utf8');
 const programs = new Map(
   [...page.matchAll(/^`(\w+\.(?:py|mts))` [^]*?```(?:python|ts)\n([^]*?)```/gm)].map(
     ([, name = '', text = '']) => [name, text],
@@ -32,7 +32,7 @@ export async function startDocsAgent(
   { args = [], env = process.env, python = 'python3' }: StartOptions = {},
 ): Promise<string> {
   const text = programs.get(name);
-  assert(text, `docs/agents.md has ${name}`);
+  assert(text, `docs/guides/your-own-agent.md has ${name}`);
   assert.ok(text.trimEnd().split('\n').length <= 40, `${name} has at most 40 lines`);
   const path = join(temporaryFolder(), name);
   writeFileSync(path, text);

@@ -1,5 +1,5 @@
 /**
- * A trading ledger computed from the words of the documentation alone (docs/prices.md, markets.md,
+ * A trading ledger computed from the words of the documentation alone (docs/reference/price-files.md, markets.md,
  * configuration.md, api.md), to compare the program's with. It imports nothing of the program.
  * Money is in BigInt of 1/10000; cash per share of dividends and exchanges in 1/1,000,000.
  */

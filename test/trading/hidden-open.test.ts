@@ -371,11 +371,14 @@ async function sameOrders(open: 'shown' | 'hidden') {
 }
 
 test(
-  'what a hidden open changes over the same orders, as docs/figures.md says it',
+  'what a hidden open changes over the same orders, as docs/reference/metrics.md says it',
   inLongForm,
   async () => {
     const [shown, hidden] = [await sameOrders('shown'), await sameOrders('hidden')];
-    const figures = readFileSync(new URL('../../docs/figures.md', import.meta.url), 'utf8');
+    const figures = readFileSync(
+      new URL('../../docs/reference/metrics.md', import.meta.url),
+      'utf8',
+    );
     const percent = (fraction: number) =>
       `${fraction < 0 ? '−' : '+'}${Math.abs(fraction * 100).toFixed(2)} %`;
     assert.deepEqual([shown.part, hidden.refused], [0, 0]);

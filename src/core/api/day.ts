@@ -12,7 +12,7 @@ import { BAD_BODY, route } from './route.ts';
 
 const limit = v.nullish(v.number());
 
-/** What the agent was sent: docs/agents.md has its fields. */
+/** What the agent was sent: docs/guides/your-own-agent.md has its fields. */
 export const dayResponse = named('AgentDay', {
   signature: v.string(),
   run: v.string(),

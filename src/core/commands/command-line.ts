@@ -24,7 +24,7 @@ export function generalHelp(commands: Commands): string {
     ...columns(Object.entries(commands).map(([name, { summary }]) => [name, summary])),
     '',
     ...columns(GENERAL_OPTIONS),
-    'Settings are environment variables or lines of a file .env: see docs/configuration.md.',
+    'Settings are environment variables or lines of a file .env: see docs/reference/configuration.md.',
     '',
   ].join('\n');
 }

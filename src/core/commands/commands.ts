@@ -43,7 +43,7 @@ export const triggerCommand = command({
   summary: 'Creates a job on a running service and prints its id.',
   details: [
     'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed with',
-    'all prices), otherwise 1. With --end last-session, for schedulers (docs/live.md), also 0 if',
+    'all prices), otherwise 1. With --end last-session, for schedulers (docs/guides/run-every-night.md), also 0 if',
     'nothing is left to do, or (with --watch) if the prices are not out yet.',
   ],
   options: {

@@ -29,7 +29,7 @@ export const MIN_COMPRESSED_BYTES = 1_024;
 const zlib = () => process.getBuiltinModule('node:zlib');
 
 /**
- * This window and level, and those of gzip, were chosen by measuring (docs/benchmarks.md): a
+ * This window and level, and those of gzip, were chosen by measuring (bench/README.md): a
  * compressor that makes bodies much smaller holds megabytes for each client that reads slowly.
  */
 function zstd() {

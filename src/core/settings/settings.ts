@@ -12,7 +12,7 @@ import { MAX_RUNS } from '#domain/runs.ts';
 import { hint, compact } from '#text/sentences.ts';
 
 /**
- * The settings in environment variables, checked once at start. docs/configuration.md describes
+ * The settings in environment variables, checked once at start. docs/reference/configuration.md describes
  * each of them.
  */
 export type Settings = ReturnType<typeof readSettings>;

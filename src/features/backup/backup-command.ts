@@ -33,7 +33,7 @@ import { forTerminal } from '#text/text.ts';
 
 /**
  * Writes one job of a database, with all that its results rest on, into a new file, which `check`
- * and `view` take like any database: docs/verify.md lists what is in it. It has the risk-free rate
+ * and `view` take like any database: docs/guides/verify.md lists what is in it. It has the risk-free rate
  * with which a service last served the database or, where none has, the given one. The rest is as
  * for `backupDatabase`.
  */

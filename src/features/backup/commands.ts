@@ -8,7 +8,9 @@ export const backupCommand = command({
     'Without FILE the copy is written to data/agent_data/ and named after the time. No file is',
     'overwritten. Exit code 0, or 1 on failure, which leaves no files behind.',
   ],
-  options: { job: { value: 'JOB-ID', text: 'Only this job, verifiable: see docs/verify.md.' } },
+  options: {
+    job: { value: 'JOB-ID', text: 'Only this job, verifiable: see docs/guides/verify.md.' },
+  },
   positionals: optionalFile,
   example: 'backup before-upgrade.db',
   run: async ({ values, rest }) => (await import('./backup-command.ts')).backup(rest[0], values),

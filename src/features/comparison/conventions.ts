@@ -1,7 +1,7 @@
 import { MIN_DAYS } from './looks.ts';
 
 /**
- * How the figures of a comparison are made, with their sources. docs/figures.md has the formulas.
+ * How the figures of a comparison are made, with their sources. docs/reference/metrics.md has the formulas.
  */
 export const conventions = {
   returns:

@@ -6,7 +6,7 @@ export const disguiseCommand = command({
   summary: 'Writes stored prices in disguise, which shows what a model remembers.',
   details: [
     'Such a control market is a new folder: prices, dividends, exchanges, a universe and the key,',
-    'see docs/control-markets.md. Exit code 0, or 1 on failure, which leaves no files behind.',
+    'see docs/guides/control-markets.md. Exit code 0, or 1 on failure, which leaves no files behind.',
   ],
   options: {
     seed: { value: 'S', text: 'Makes the key: keep both away from models.', isRequired: true },

@@ -5,7 +5,7 @@ import { command, files } from '#commands/command.ts';
 export const importDocumentsCommand = command({
   summary: 'Imports filings, news and other texts, as of their dates.',
   details: [
-    '- is standard input. Bad rows are skipped. Exit codes as import-prices. See docs/documents.md.',
+    '- is standard input. Bad rows are skipped. Exit codes as import-prices. See docs/guides/filings-and-news.md.',
   ],
   options: {},
   positionals: files,

@@ -5,7 +5,7 @@ import { command, jobOption, studyOption } from '#commands/command.ts';
 export const exportCommand = command({
   summary: 'Writes conversations as messages, one line of JSON per completed model-day.',
   details: [
-    'For fine-tuning, for judges: the form is in docs/publish.md. Works whether or not the service',
+    'For fine-tuning, for judges: the form is in docs/guides/publish-and-export.md. Works whether or not the service',
     'runs. No file is overwritten. Exit code 0, or 1 on failure, which leaves no file behind.',
   ],
   options: {

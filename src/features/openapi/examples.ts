@@ -10,7 +10,7 @@ export interface Example {
   csv?: string;
 }
 
-/** The job of simulated models that others verify (docs/verify.md). */
+/** The job of simulated models that others verify (docs/guides/verify.md). */
 const JOB_FILE = join(import.meta.dirname, '../../../docs/demo-package.db');
 /** What every example calls it, whenever the file was made. */
 const JOB = 'fd551483-cd28-4ae3-92ba-7b8623aa5068';

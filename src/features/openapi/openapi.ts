@@ -158,12 +158,13 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Needed where the server has access tokens (docs/operations.md).',
+          description: 'Needed where the server has access tokens (docs/guides/deploy.md).',
         },
         dayToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Sent to an agent with its day, and good for nothing else (docs/agents.md).',
+          description:
+            'Sent to an agent with its day, and good for nothing else (docs/guides/your-own-agent.md).',
         },
       },
       schemas: describeNamed(names),
@@ -202,7 +203,7 @@ function describeRoute(route: Route, names: Names, example?: Example) {
 function describeAgent(names: Names) {
   const description = 'The decision of the day.';
   return {
-    summary: 'The service asks an agent, once a model-day (docs/agents.md).',
+    summary: 'The service asks an agent, once a model-day (docs/guides/your-own-agent.md).',
     operationId: 'postAgentDay',
     tags: ['agents'],
     requestBody: { required: true, content: jsonContent(dayResponse, names) },

@@ -6,7 +6,7 @@ export const importPricesCommand = command({
   summary: 'Imports daily prices, dividends, splits and exchanges from files.',
   details: [
     'The summary says what the prices were taken for, and why. Bad rows are reported and skipped.',
-    'Exit code 0 if every file had something to import, otherwise 1. Formats: docs/prices.md.',
+    'Exit code 0 if every file had something to import, otherwise 1. Formats: docs/reference/price-files.md.',
   ],
   options: { as: meaningOption },
   positionals: files,

@@ -7,7 +7,7 @@ export const publishCommand = (load: () => Promise<Application>) =>
   command({
     summary: 'Writes the pages into a folder for any file server.',
     details: [
-      'A snapshot, whether or not the service is running: see docs/publish.md. A second run changes',
+      'A snapshot, whether or not the service is running: see docs/guides/publish-and-export.md. A second run changes',
       'only what changed. A folder with files of others is refused. Exit code 0, or 1 on failure.',
     ],
     options: {

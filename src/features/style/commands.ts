@@ -6,7 +6,7 @@ export const importFactorsCommand = command({
   summary: 'Imports daily returns of factors, to tell returns apart.',
   details: [
     "Files of Kenneth French's data library, or CSV with date and a column for each factor.",
-    'Exit code 0 if every file had something to import, otherwise 1. See docs/figures.md.',
+    'Exit code 0 if every file had something to import, otherwise 1. See docs/reference/metrics.md.',
   ],
   options: {
     unit: { value: 'UNIT', text: 'percent or fraction. Default: percent.' },

@@ -6,7 +6,7 @@ import { type Dialect, boundedJson } from './dialect.ts';
 
 /**
  * An agent of the user's: it gets the day in one request, and answers with a decision.
- * docs/agents.md has the contract.
+ * docs/guides/your-own-agent.md has the contract.
  */
 export const agent: Dialect = {
   path: (base) => base,

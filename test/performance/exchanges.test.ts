@@ -256,7 +256,7 @@ test('a package continues with the lots that exchanges before it left, and has t
   }
 });
 
-/** Of days of November 2025, below their names. */
+/** Of days of November 2025, below their names; a price is `open/close`, or one number for both. */
 const CURVES = tableOf<
   [name: string, of: string, prices: string, exchanges: string, closes: string]
 >(`
@@ -266,8 +266,8 @@ const CURVES = tableOf<
   bars of the old name after it  | QQQ | QQQ 10 100, QQQ 11 9, NEW 11 110, QQQ 12 9       | QQQ 11 0 NEW 1 1 | 10 1, 11 1.1
   cash buys more of the new one  | QQQ | QQQ 10 100, NEW 11 160, NEW 12 176               | QQQ 11 20 NEW 1 2 | 10 1, 11 1, 12 1.1
   and the dividend of that date  | PAY | PAY 10 100, NEW 11 160, NEW 12 176               | PAY 11 20 NEW 1 2 | 10 1, 11 1.1, 12 1.21
-  a spin-off counts as it closes | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 44, QQQ 12 88      | QQQ 11 0 NEW 1 2 yes | 10 1, 11 1.02, 12 1.122
-  what it brought ends later     | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 44, QQQ 12 88      | QQQ 11 0 NEW 1 2 yes, NEW 12 50 | 10 1, 11 1.02, 12 1.122
+  a spin-off counts as it closes | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 40/44, QQQ 12 88   | QQQ 11 0 NEW 1 2 yes | 10 1, 11 1.02, 12 1.122
+  what it brought ends later     | QQQ | QQQ 10 100, QQQ 11 80, NEW 11 40/44, QQQ 12 88   | QQQ 11 0 NEW 1 2 yes, NEW 12 50 | 10 1, 11 1.02, 12 1.122
   an end in cash                 | QQQ | QQQ 10 100, QQQ 11 105                           | QQQ 12 110 | 10 1, 11 1.05, 12 1.1
   it is exchanged that morning   | QQQ | QQQ 10 40, QQQ 11 38, NEW 11 21                  | QQQ 11 0 MID 1 2 yes, MID 11 0 NEW 1 1 | 10 1, 11 1.2125
   into cash and others           | QQQ | QQQ 10 40, QQQ 11 38, NEW 11 21, TWO 11 4        | QQQ 11 0 MID 1 2 yes, MID 11 4 NEW 1 2, NEW 11 1 TWO 1 2 yes | 10 1, 11 1.15
@@ -287,7 +287,11 @@ test('the levels of a benchmark over exchanges, and of the universe', () => {
     const database = openDatabase(':memory:');
     const dated = (text: string) =>
       text.replaceAll(', ', '\n').replaceAll(/^(\w+) /gm, '$1 2025-11-');
-    storePrices(database, dated(prices).replaceAll(/(\S+)$/gm, '$1 $1'), 'csv');
+    const bars = dated(prices).replaceAll(
+      /([\d.]+)(?:\/([\d.]+))?$/gm,
+      (_, open, close = open) => `${open} ${close}`,
+    );
+    storePrices(database, bars, 'csv');
     storeExchanges(database, readExchanges(dated(exchanges)), 'csv');
     database
       .statement(

@@ -3,18 +3,25 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseConfiguration } from '../src/core/settings/configuration.ts';
 import { namedMarkets } from '../src/core/domain/market-rules.ts';
 import {
   configurationSchema,
   storedConfigSchema,
 } from '../src/core/settings/configuration-schema.ts';
-import { blocksOf, preparePage } from './support/page-folder.ts';
+import { readBlocks, preparePage } from './support/page-folder.ts';
 import { startModelServer } from './support/model-server.ts';
 import { ask } from './support/program.ts';
 import { tableOf } from './support/text-table.ts';
 
 /** The commands of the guides on models, prices, documents and exchanges, as they are printed there. */
 
+const pages = [
+  ...['add-a-model', 'import-prices', 'filings-and-news', 'other-exchanges'].map(
+    (name) => `docs/guides/${name}.md`,
+  ),
+  ...['configuration', 'providers'].map((name) => `docs/reference/${name}.md`),
+];
 const textOf = (page: string) => readFileSync(new URL(`../${page}`, import.meta.url), 'utf8');
 const wordsIn = (text: string): readonly string[] =>
   text.match(/[A-Z]{3,}|[\w-]+\.(?:csv|db|jsonl)|\d[\d,-]*/g) ?? [];
@@ -30,21 +37,30 @@ function assertFacts(printed: string | undefined, actual: string): void {
   );
 }
 
-const ends = (text: string, prompt_tokens = 100) => ({
+const endTurn = (text: string, prompt_tokens = 100) => ({
   body: {
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: text } }],
     usage: { prompt_tokens, completion_tokens: 0 },
   },
 });
 
+test('the program knows every key of the configurations in these pages', () => {
+  for (const page of pages) {
+    const blocks = readBlocks(page, 'json');
+    assert.ok(blocks.length > 0, page);
+    for (const block of blocks)
+      assert.deepEqual(parseConfiguration(JSON.parse(block), page).unknownKeys, []);
+  }
+});
+
 test('the commands of docs/guides/import-prices.md print what is below them, and a job trades at the imported prices', async (t) => {
   const page = 'docs/guides/import-prices.md';
-  const [configuration = ''] = blocksOf(page, 'json');
-  const [importing = '', actions = '', job = ''] = blocksOf(page, 'sh');
+  const [configuration = ''] = readBlocks(page, 'json');
+  const [importing = '', actions = '', job = ''] = readBlocks(page, 'sh');
   const folder = preparePage(t, configuration);
   const imported = await folder.run(importing);
   assert.equal(imported.code, 0);
-  assertFacts(blocksOf(page, '')[0], imported.stdout);
+  assertFacts(readBlocks(page, '')[0], imported.stdout);
   assert.equal((await folder.run(actions)).code, 0);
   const url = await folder.serve();
   const { code, stdout } = await folder.run(job);
@@ -76,8 +92,8 @@ test('the commands of docs/guides/import-prices.md print what is below them, and
 
 test('the commands of docs/guides/other-exchanges.md buy the lots that it names, and its table of boards is that of the program', async (t) => {
   const page = 'docs/guides/other-exchanges.md';
-  const [configuration = ''] = blocksOf(page, 'json');
-  const [importing = '', job = ''] = blocksOf(page, 'sh');
+  const [configuration = ''] = readBlocks(page, 'json');
+  const [importing = '', job = ''] = readBlocks(page, 'sh');
   const folder = preparePage(t, configuration);
   assert.equal((await folder.run(importing)).code, 0);
   await folder.serve();
@@ -120,13 +136,13 @@ test('the commands of docs/guides/filings-and-news.md compare an entry that read
   skip: hasPython ? false : 'no python3',
 }, async (t) => {
   const page = 'docs/guides/filings-and-news.md';
-  const provider = await startModelServer(t, [ends('Nothing to do.')]);
+  const provider = await startModelServer(t, [endTurn('Nothing to do.')]);
   const env = { OPENAI_API_BASE: provider.baseUrl, OPENAI_API_KEY: 'sk-test-key' };
-  const [configuration = ''] = blocksOf(page, 'json');
-  const [importing = '', job = ''] = blocksOf(page, 'sh');
+  const [configuration = ''] = readBlocks(page, 'json');
+  const [importing = '', job = ''] = readBlocks(page, 'sh');
   const folder = preparePage(t, configuration);
   folder.write('edgar.py', EDGAR);
-  const [script = ''] = blocksOf(page, 'python');
+  const [script = ''] = readBlocks(page, 'python');
   const python = spawnSync('python3', ['-c', script], { cwd: folder.path, encoding: 'utf8' });
   assert.equal(python.status, 0, python.stderr);
   const imported = await folder.run(importing);
@@ -149,11 +165,11 @@ test('the commands of docs/guides/filings-and-news.md compare an entry that read
 
 test('the example of docs/guides/add-a-model.md runs, and its cost limit is checked before a model-day', async (t) => {
   const page = 'docs/guides/add-a-model.md';
-  const [configuration = ''] = blocksOf(page, 'json');
-  const [importing = '', , trigger = '', later = ''] = blocksOf(page, 'sh');
-  const [dotenv = ''] = blocksOf(page, '');
+  const [configuration = ''] = readBlocks(page, 'json');
+  const [importing = '', , trigger = '', later = ''] = readBlocks(page, 'sh');
+  const [dotenv = ''] = readBlocks(page, '');
   // A day of 500,000 tokens costs 2.50 dollars, the limit is 2.
-  const provider = await startModelServer(t, [ends('Nothing to do.', 500_000)]);
+  const provider = await startModelServer(t, [endTurn('Nothing to do.', 500_000)]);
   const folder = preparePage(t, configuration, dotenv);
   const rows = ['AAPL', 'MSFT'].flatMap((symbol) =>
     ['2025-09-15', '2025-09-16'].map((date) => `${symbol},${date},100,101`),

@@ -7,7 +7,7 @@ import { installProgram, PROGRAM_FILE, startServer } from './program.ts';
 /** A folder in which the commands of a page run as a reader types them. */
 
 /** The code blocks of a page in one language, also those inside a list. */
-export function blocksOf(page: string, language: string): string[] {
+export function readBlocks(page: string, language: string): string[] {
   const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
   const fences = text.matchAll(/^( *)```(\w*)\n([^]*?)^\1```$/gm);
   return [...fences].flatMap(([, indent = '', of, block = '']) =>

@@ -112,11 +112,14 @@ test('RELEASING.md names the libraries in the program, docs/reference/api.md the
   );
 });
 
-test('docs/guides/run-every-night.md has the size of the opening with 101 symbols, and the sums of its table of costs', () => {
-  const section = sectionOf('docs/guides/run-every-night.md', '## What it costs a month');
+test('docs/guides/add-a-model.md has the sizes of what models read with 101 symbols, and the sums of its table of costs', () => {
+  const section = sectionOf('docs/guides/add-a-model.md', '## What it costs').replaceAll(
+    /\s+/g,
+    ' ',
+  );
   const date = '2025-09-15';
   const database = openDatabase(':memory:');
-  const days = Array.from({ length: 10 }, (_, index) => addDays(date, index - 9));
+  const days = Array.from({ length: 40 }, (_, index) => addDays(date, index - 39));
   for (const symbol of nasdaq100)
     storeBars(database, syntheticBars(symbol, days, '2030-01-01'), { source: 'synthetic' });
   const universe = new Set(nasdaq100);
@@ -126,30 +129,43 @@ test('docs/guides/run-every-night.md has the size of the opening with 101 symbol
     portfolio: { cash: fromDollars(10_000), holdings: new Map() },
     market: openMarket(latestPrices(database), date, nasdaq100),
   });
-  const messages = firstMessages(briefOf({ ...day, actions: [] }));
+  const brief = briefOf({ ...day, actions: [] });
+  const [system = 0, report = 0] = firstMessages(brief).map(({ content }) => content.length);
   const tools = toolDescriptions(day).map((tool) => ({ type: 'function', function: tool }));
-  const size = messages.reduce(
-    (sum, { content }) => sum + content.length,
-    JSON.stringify(tools).length,
-  );
+  const definitions = JSON.stringify(tools).length;
   const number = (pattern: RegExp) => Number(pattern.exec(section)?.[1]?.replaceAll(',', ''));
-  const written = number(/101 symbols is ([\d,]+) characters/);
-  assert.ok(
-    Math.abs(written / size - 1) < 0.05,
-    `${written} in docs/guides/run-every-night.md, now ${size}`,
-  );
-  const [opening, step, answer] = [
-    number(/about ([\d,]+) tokens/),
-    number(/each step adds (\d+)/),
-    number(/(\d+) of\sthem written/),
+  const sizes: [number, RegExp][] = [
+    [system, /system prompt ([\d,]+)/],
+    [report, /report ([\d,]+)/],
+    [definitions, /tool definitions ([\d,]+)/],
+    [system + report + definitions, /first request of a day has ([\d,]+) characters/],
   ];
-  const rows = [10, 30].map((steps) => {
-    const read = opening * steps + (step * steps * (steps - 1)) / 2;
-    return `| ${steps} | ${read.toLocaleString('en')} | ${(answer * steps).toLocaleString('en')} |`;
-  });
-  for (const row of rows) assert.ok(section.includes(row), row);
-  const most = rows[1]?.split(' | ')[1];
-  assert.ok(textOf('docs/start/first-comparison.md').includes(`${most} tokens by the`), most);
+  for (const [size, pattern] of sizes)
+    assert.ok(Math.abs(number(pattern) / size - 1) < 0.05, `${pattern} ${size}`);
+  const first = number(/about ([\d,]+) tokens/);
+  const [step, answer] = [number(/adds (\d+) tokens/), number(/(\d+) of them written/)];
+  const dollars = (read: number, written: number) =>
+    [
+      [1.25, 10],
+      [5, 25],
+    ].map(([input = 0, output = 0]) => `$${((read * input + written * output) / 1e6).toFixed(2)}`);
+  const once = [
+    number(/characters, about ([\d,]+) tokens, and/),
+    number(/writes (\d+)\./),
+  ] as const;
+  const rows: [string, number, number][] = [
+    ...[10, 30].map((steps): [string, number, number] => [
+      `${steps} steps`,
+      first * steps + (step * steps * (steps - 1)) / 2,
+      answer * steps,
+    ]),
+    ['one answer', ...once],
+  ];
+  for (const [name, read, written] of rows) {
+    const cells = [read.toLocaleString('en'), written.toLocaleString('en')];
+    const row = `| ${[name, ...cells, ...dollars(read, written)].join(' | ')} |`;
+    assert.ok(section.includes(row), row);
+  }
 });
 
 test('documents have no doubled blank lines, and no two points of a list of the changelog have one name', () => {

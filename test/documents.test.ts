@@ -110,10 +110,10 @@ function anchorsOf(text: string): string[] {
   );
 }
 
-test('the table of makers in docs/reference/configuration.md is that of the program, and .env.example has the key of each', () => {
+test('the table of makers in docs/reference/providers.md is that of the program, and .env.example has the key of each', () => {
   const [, table = ''] =
     /## Makers and dialects\n[^]*?\|---\|.*\n([^]*?)\n\n/.exec(
-      textOf('docs/reference/configuration.md'),
+      textOf('docs/reference/providers.md'),
     ) ?? [];
   const rows = tableOf(table).map((cells) => cells.slice(1, 5));
   const expected = makers.map(({ prefixes, url, api, keyVariable }, index) => {
@@ -127,9 +127,10 @@ test('the table of makers in docs/reference/configuration.md is that of the prog
   assert.deepEqual(missing, []);
 });
 
-test('docs/reference/configuration.md names all that the service adds to requests', () => {
+test('docs/reference/providers.md names all that the service adds to requests', () => {
   const [, section = ''] =
-    /## What the service adds\n([^]*?)\n## /.exec(textOf('docs/reference/configuration.md')) ?? [];
+    /## Fields that the service adds\n([^]*?)\n## /.exec(textOf('docs/reference/providers.md')) ??
+    [];
   const missing = additions.filter((addition) => !section.includes(`\`${addition}\``));
   assert.deepEqual(missing, []);
 });

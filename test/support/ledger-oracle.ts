@@ -1,6 +1,6 @@
 /**
- * A trading ledger computed from the words of the documentation alone (docs/reference/price-files.md, markets.md,
- * configuration.md, api.md), to compare the program's with. It imports nothing of the program.
+ * A trading ledger computed from the documentation alone (docs/reference/price-files.md, configuration.md,
+ * metrics.md, docs/guides/other-exchanges.md), to compare the program's with. It imports nothing of the program.
  * Money is in BigInt of 1/10000; cash per share of dividends and exchanges in 1/1,000,000.
  */
 

@@ -9,12 +9,7 @@ import { latestPrices } from '../src/core/database/price-writes.ts';
 import { storeBars } from '../src/core/database/prices.ts';
 import { fromDollars } from '../src/core/money/money.ts';
 import { syntheticBars } from '../src/core/prices/synthetic.ts';
-import { httpLimits } from '../src/core/http/limits.ts';
-import { MAX_COMPARED, MAX_RUNS } from '../src/core/domain/runs.ts';
-import { MAX_SYMBOLS } from '../src/core/settings/configuration-schema.ts';
 import { nasdaq100 } from '../src/core/settings/default-symbols.ts';
-import { readSettings } from '../src/core/settings/settings.ts';
-import { MAX_PROMPT_LENGTH } from '../src/core/settings/trusted-file.ts';
 import { openMarket } from '../src/core/trading/market.ts';
 import { toolDescriptions } from '../src/core/trading/tools.ts';
 import { addDays } from '../src/core/time/calendar.ts';
@@ -155,34 +150,6 @@ test('docs/guides/run-every-night.md has the size of the opening with 101 symbol
   for (const row of rows) assert.ok(section.includes(row), row);
   const most = rows[1]?.split(' | ')[1];
   assert.ok(textOf('docs/start/first-comparison.md').includes(`${most} tokens by the`), most);
-});
-
-test('docs/reference/limits.md has the limits of the program', () => {
-  const lines = textOf('docs/reference/limits.md').matchAll(/^\| (.*?) \| (.*?)(?:: \[.*)? \|/gm);
-  const page = Object.fromEntries([...lines].map(([, subject, value]) => [subject, value]));
-  const number = (value: number) => value.toLocaleString('en');
-  const seconds = (...all: number[]) => all.map((ms) => `${ms / 1_000} s`).join(', ');
-  const limits = httpLimits;
-  const expected = {
-    'Request line and headers': `${limits.maxHeadBytes / 1_024} KiB, ${limits.maxHeaders} headers`,
-    'Path and query': `${number(limits.maxTargetLength)} characters`,
-    Body: `${limits.maxBodyBytes / 1_024} KiB`,
-    'Time to send headers, all': seconds(limits.headersTimeoutMs, limits.requestTimeoutMs),
-    'Report that waits, runs': seconds(limits.maxReportWaitMs, limits.maxReportMs),
-    'Memory of a report, files of all': `${number(limits.maxReportHeapMb)} MB, ${limits.maxReportFilesMb / 1_024} GiB`,
-    'Client that stops reading': seconds(limits.stalledTimeoutMs),
-    'Idle connection': `${seconds(limits.keepAliveTimeoutMs)}, agents ${seconds(limits.agentKeepAliveMs)}`,
-    'Connections, requests on each': [limits.maxConnections, limits.maxRequestsPerSocket]
-      .map(number)
-      .join(', '),
-    'Calendar days': String(readSettings({}).maxSimulationDays),
-    'Parallel model-days': `Memory, at most ${number(MAX_RUNS)}`,
-    'Runs, with repeats': number(MAX_RUNS),
-    'Models in a comparison': String(MAX_COMPARED),
-    'Symbols of a universe': number(MAX_SYMBOLS),
-    'Characters of a prompt': number(MAX_PROMPT_LENGTH),
-  };
-  assert.partialDeepStrictEqual(page, expected);
 });
 
 test('documents have no doubled blank lines, and no two points of a list of the changelog have one name', () => {

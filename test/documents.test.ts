@@ -42,7 +42,11 @@ test('documents say what the program cannot do, and what a release needs', () =>
       /\(docs\/reference\/metrics\.md#what-can-mislead\)/,
     ],
     'docs/guides/deploy.md': [/\| Windows \| none \| Not supported: use \[WSL\]/],
-    'docs/explain/security.md': [/`API_HOST=127\.0\.0\.1`/, /`API_TOKEN`/, /\bV8\b[^]*?#bubblewrap/],
+    'docs/explain/security.md': [
+      /`API_HOST=127\.0\.0\.1`/,
+      /`API_TOKEN`/,
+      /\bV8\b[^]*?#bubblewrap/,
+    ],
     'docs/reference/metrics.md': [
       /\*\*Survivorship\.\*\*[^]*?GET \/prices\/coverage\?date=[^]*?\*\*Adjusted series\*\*/,
     ],

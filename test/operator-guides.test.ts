@@ -3,9 +3,14 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/commands.ts';
+import { httpLimits } from '../src/core/http/limits.ts';
+import { MAX_COMPARED, MAX_RUNS } from '../src/core/domain/runs.ts';
+import { MAX_SYMBOLS } from '../src/core/settings/configuration-schema.ts';
+import { readSettings } from '../src/core/settings/settings.ts';
+import { MAX_PROMPT_LENGTH } from '../src/core/settings/trusted-file.ts';
 import { installProgram, runProgram } from './support/program.ts';
 
-/** The guides for operators: their commands run, and the messages that they explain exist. */
+/** The guides for operators: their commands run, and the messages and limits in them are those of the program. */
 
 const ROOT = new URL('..', import.meta.url).pathname;
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -68,4 +73,32 @@ test('the messages that docs/guides/troubleshooting.md explains are those of the
     parts.filter((part) => !program.includes(part)),
     [],
   );
+});
+
+test('docs/reference/limits.md has the limits of the program', () => {
+  const lines = textOf('docs/reference/limits.md').matchAll(/^\| (.*?) \| (.*?)(?:: \[.*)? \|/gm);
+  const page = Object.fromEntries([...lines].map(([, subject, value]) => [subject, value]));
+  const number = (value: number) => value.toLocaleString('en');
+  const seconds = (...all: number[]) => all.map((ms) => `${ms / 1_000} s`).join(', ');
+  const limits = httpLimits;
+  const expected = {
+    'Request line and headers': `${limits.maxHeadBytes / 1_024} KiB, ${limits.maxHeaders} headers`,
+    'Path and query': `${number(limits.maxTargetLength)} characters`,
+    Body: `${limits.maxBodyBytes / 1_024} KiB`,
+    'Time to send headers, all': seconds(limits.headersTimeoutMs, limits.requestTimeoutMs),
+    'Report that waits, runs': seconds(limits.maxReportWaitMs, limits.maxReportMs),
+    'Memory of a report, files of all': `${number(limits.maxReportHeapMb)} MB, ${limits.maxReportFilesMb / 1_024} GiB`,
+    'Client that stops reading': seconds(limits.stalledTimeoutMs),
+    'Idle connection': `${seconds(limits.keepAliveTimeoutMs)}, agents ${seconds(limits.agentKeepAliveMs)}`,
+    'Connections, requests on each': [limits.maxConnections, limits.maxRequestsPerSocket]
+      .map(number)
+      .join(', '),
+    'Calendar days': String(readSettings({}).maxSimulationDays),
+    'Parallel model-days': `Memory, at most ${number(MAX_RUNS)}`,
+    'Runs, with repeats': number(MAX_RUNS),
+    'Models in a comparison': String(MAX_COMPARED),
+    'Symbols of a universe': number(MAX_SYMBOLS),
+    'Characters of a prompt': number(MAX_PROMPT_LENGTH),
+  };
+  assert.partialDeepStrictEqual(page, expected);
 });

@@ -76,7 +76,8 @@ test('a launcher may take the times that docs/guides/many-machines.md names, and
   assert.ok(httpLimits.stoppingMs < SHUTDOWN_TIMEOUT_MS);
   const page = readFileSync(new URL('../docs/guides/many-machines.md', import.meta.url), 'utf8');
   const [, ...seconds] =
-    /(\d+) seconds[^.]*?\bTERM\b[^.]*?(\d+) seconds[^.]*?\bKILL\b[^]*?(\d+) seconds/.exec(page) ?? [];
+    /(\d+) seconds[^.]*?\bTERM\b[^.]*?(\d+) seconds[^.]*?\bKILL\b[^]*?(\d+) seconds/.exec(page) ??
+    [];
   assert.deepEqual(
     seconds.map((number) => Number(number) * 1_000),
     [termAfterMs, killAfterMs, giveUpAfterMs],

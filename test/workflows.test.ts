@@ -172,7 +172,10 @@ test('the scripts of examples/github/board.yml keep the database from one run to
     .join('');
   const tools = temporaryFolder();
   const program = `#!/bin/sh\nshift\nexec '${process.execPath}' server.js "$@"\n`;
-  for (const [name, text] of [['gh', GH], ['npx', program]] as const) {
+  for (const [name, text] of [
+    ['gh', GH],
+    ['npx', program],
+  ] as const) {
     writeFileSync(join(tools, name), text);
     chmodSync(join(tools, name), 0o755);
   }

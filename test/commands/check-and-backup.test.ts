@@ -266,7 +266,9 @@ test('the commands of docs/guides/verify.md print what is below them', async () 
   writeFileSync(join(cwd, 'my-prices.csv'), ['symbol,date,open,close', ...rows].join('\n'));
   const page = readFileSync(new URL('../../docs/guides/verify.md', import.meta.url), 'utf8');
   const shown = [
-    ...page.matchAll(/^```sh\nnpx trading-simulation-service (check .*)\n```\n\n```text\n([^]*?)^```/gm),
+    ...page.matchAll(
+      /^```sh\nnpx trading-simulation-service (check .*)\n```\n\n```text\n([^]*?)^```/gm,
+    ),
   ];
   assert.equal(shown.length, 2);
   for (const [, command = '', output = ''] of shown) {

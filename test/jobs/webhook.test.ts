@@ -101,7 +101,11 @@ for (const [index, [status, script, run]] of ends.entries())
       url: `https://sim.example.com/trading/jobs/${jobId}`,
       ...{ deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false },
     });
-    assert.deepEqual(Object.keys(body), Object.keys(documented), 'in docs/guides/run-every-night.md');
+    assert.deepEqual(
+      Object.keys(body),
+      Object.keys(documented),
+      'in docs/guides/run-every-night.md',
+    );
     const time = Number(headers['webhook-timestamp']);
     assert.ok(Math.abs(time - service.clock().getTime() / 1000) < 600, 'of the service’s clock');
     const signed = `${jobId}.${time}.${text}`;

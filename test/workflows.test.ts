@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { canInstall, run } from './support/foreign-tools.ts';
 import { temporaryFolder } from './support/folder.ts';
 import { inLongForm } from './support/long.ts';
+import { installProgram } from './support/program.ts';
 
 /** The workflows of GitHub, as far as they can be tried without it: their rules, and two steps of the release. */
 
@@ -18,12 +21,14 @@ const PUBLISHES = /npm publish|docker login|--push|gh release create/;
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const workflows = readdirSync(join(ROOT, FOLDER)).map((name) => textOf(join(FOLDER, name)));
 const release = textOf(join(FOLDER, 'release.yml'));
+/** For forks; not a workflow of this repository. */
+const BOARD = 'examples/github/board.yml';
 
 /** The text of each job, with its lines' indentation. */
 const jobsIn = (workflow: string) => workflow.split(/^jobs:$/m)[1]?.split(/^(?= {2}\w+:$)/m) ?? [];
 
 test('every action is pinned by its commit, beside a comment with its version', () => {
-  const uses = workflows.flatMap((text) => [...text.matchAll(/\buses: (.*)/g)]);
+  const uses = [...workflows, textOf(BOARD)].flatMap((text) => [...text.matchAll(/\buses: (.*)/g)]);
   assert.ok(uses.length > 10);
   const loose = uses.filter(([, action = '']) => !/^[\w/-]+@[0-9a-f]{40} # v[\d.]+$/.test(action));
   assert.deepEqual(loose, []);
@@ -142,11 +147,73 @@ for (const [rules, status] of [
     assert.equal(runStep('Require an approval', cwd, [cwd]).status, status);
   });
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Stands in for GitHub's own program, with a folder for the assets of the release. */
+const GH = `#!/bin/bash
+case "$2" in
+  view) [ -d "$STORE" ] && ls "$STORE" ;;
+  create) mkdir "$STORE" ;;
+  download) mkdir before && cp "$STORE/board.db" before/ ;;
+  upload) cp "$4" "$STORE/" ;;
+esac
+`;
+
+test('the scripts of examples/github/board.yml keep the database from one run to the next', async () => {
+  const script = [...textOf(BOARD).matchAll(/^ +run: \|\n((?: {10}.*\n)+)/gm)]
+    .map(([, lines = '']) => lines.replaceAll(/^ {10}/gm, ''))
+    .join('');
+  const tools = temporaryFolder();
+  const program = `#!/bin/sh\nshift\nexec '${process.execPath}' server.js "$@"\n`;
+  for (const [name, text] of [
+    ['gh', GH],
+    ['npx', program],
+  ] as const) {
+    writeFileSync(join(tools, name), text);
+    chmodSync(join(tools, name), 0o755);
+  }
+  const env = {
+    PATH: `${tools}:${process.env['PATH']}`,
+    STORE: join(tools, 'store'),
+    API_HOST: '127.0.0.1',
+    API_PORT: String(await freePort()),
+    RUNTIME_CONFIG_PATH: 'my-config.json',
+    DEPLOYMENT_MODE: 'DEV',
+    PRESERVE_DEV_DATA: 'true',
+  };
+  const models = [{ signature: 'hold', basemodel: 'baseline/buy-and-hold', enabled: true }];
+  const runBoard = () => {
+    const cwd = installProgram();
+    writeFileSync(join(cwd, 'my-config.json'), JSON.stringify({ models }));
+    const stop = "trap 'kill %1; wait %1' EXIT\n";
+    const { stdout, stderr, status } = spawnSync('bash', ['-eo', 'pipefail', '-c', stop + script], {
+      cwd,
+      env,
+      encoding: 'utf8',
+    });
+    assert.equal(status, 0, stdout + stderr);
+    assert.ok(readdirSync(join(cwd, 'site')).includes('index.html'));
+    return stdout + stderr;
+  };
+  assert.doesNotMatch(runBoard(), /restored from/);
+  const second = runBoard();
+  assert.match(second, /restored from before\/board\.db/);
+  assert.match(second, /^board\.db: .*, 1 job, 1 model-day,/m);
+});
+
 test('actionlint finds nothing in the workflows', inLongForm, (t: TestContext) => {
   const folder = temporaryFolder();
   const env = { ...process.env, GOBIN: folder };
   const install = () => run('go', ['install', LINTER], { cwd: folder, env, timeout: INSTALL_MS });
   if (!canInstall(t, 'actionlint', install)) return;
-  const paths = readdirSync(join(ROOT, FOLDER)).map((name) => join(ROOT, FOLDER, name));
+  const own = readdirSync(join(ROOT, FOLDER)).map((name) => join(ROOT, FOLDER, name));
+  const paths = [...own, join(ROOT, BOARD)];
   assert.equal(run(join(folder, 'actionlint'), ['-no-color', ...paths], { cwd: ROOT }), '');
 });

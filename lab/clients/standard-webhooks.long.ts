@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Settings } from '../../src/core/settings/settings.ts';
@@ -11,24 +11,21 @@ import { startTestService } from '../../test/support/service.ts';
 import { until } from '../../test/support/until.ts';
 
 /**
- * The receiver of docs/guides/deploy.md, as it stands there, checks announcements with the library of
+ * The receiver of examples/webhook/receiver.mjs checks announcements with the library of
  * Standard Webhooks. That comes from npm; where it cannot be had, the test is skipped by name.
  */
 
 const LIBRARY = 'standardwebhooks@1.1.1';
 const DAY = { start_date: '2025-11-10', end_date: '2025-11-10' };
-const [, program = ''] =
-  /^```js\n(import [^]*?standardwebhooks[^]*?)^```/m.exec(
-    readFileSync(new URL('../../docs/guides/deploy.md', import.meta.url), 'utf8'),
-  ) ?? [];
+const RECEIVER = new URL('../../examples/webhook/receiver.mjs', import.meta.url);
 
 test('the library of Standard Webhooks accepts what the service signs with its secret, and nothing else', async (t) => {
   const cwd = folderWith(t, [LIBRARY]);
   if (cwd === null) return;
-  writeFileSync(join(cwd, 'receiver.js'), program);
+  copyFileSync(RECEIVER, join(cwd, 'receiver.mjs'));
   const key = Buffer.alloc(32, 'a key');
   const env = { JOB_WEBHOOK_SECRET: `whsec_${key.toString('base64')}` };
-  const receiver = followProgram(spawn(process.execPath, ['receiver.js', '0'], { cwd, env }));
+  const receiver = followProgram(spawn(process.execPath, ['receiver.mjs', '0'], { cwd, env }));
   t.after(() => receiver.process.kill('SIGKILL'));
   const [, port] = await receiver.waitFor(/^(\d+)\n/);
   const announce = async (jobWebhookKey: Settings['jobWebhookKey'], clock = () => new Date()) => {

@@ -242,12 +242,6 @@ test('check: whether a package still has its manifest is said, and an empty file
   const tables = paper.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
   const sound = `file: sound, and all ${tables} tables are as its manifest states them`;
   assert.deepEqual(await look(), [0, sound, '']);
-  const page = readFileSync(new URL('../../docs/guides/verify.md', import.meta.url), 'utf8');
-  const [, promised = ''] = /line must say `([^`]+)`/.exec(page) ?? [];
-  assert.ok(
-    sound.endsWith(promised.replace('N', String(tables))),
-    'docs/guides/verify.md quotes it',
-  );
   paper.exec('DELETE FROM package_manifest');
   paper.close();
   const lost =
@@ -255,6 +249,32 @@ test('check: whether a package still has its manifest is said, and an empty file
   assert.deepEqual(await look(), [0, lost, '']);
   writeFileSync(path, '');
   assert.deepEqual(await look(), [1, undefined, 'Cannot read paper.db: it is empty\n']);
+});
+
+test('the commands of docs/guides/verify.md print what is below them', async () => {
+  const cwd = installProgram();
+  mkdirSync(join(cwd, 'docs'));
+  for (const name of ['paper.db', 'docs/demo-package.db'])
+    copyFileSync(new URL('../../docs/demo-package.db', import.meta.url), join(cwd, name));
+  const paper = new DatabaseSync(join(cwd, 'paper.db'), { readOnly: true });
+  const rows = paper
+    .prepare('SELECT symbol, date, open, close FROM price_data')
+    .all()
+    .map((bar) => Object.values(bar).join(','))
+    .map((row) => row.replace(/^(AAPL,2026-10-05,.*),.*/, '$1,272.17'));
+  paper.close();
+  writeFileSync(join(cwd, 'my-prices.csv'), ['symbol,date,open,close', ...rows].join('\n'));
+  const page = readFileSync(new URL('../../docs/guides/verify.md', import.meta.url), 'utf8');
+  const shown = [
+    ...page.matchAll(
+      /^```sh\nnpx trading-simulation-service (check .*)\n```\n\n```text\n([^]*?)^```/gm,
+    ),
+  ];
+  assert.equal(shown.length, 2);
+  for (const [, command = '', output = ''] of shown) {
+    const { stdout } = await runInProcess(command.split(' '), { cwd });
+    assert.ok(stdout.endsWith(output), `${command}: ${stdout}`);
+  }
 });
 
 const DEV = { DEPLOYMENT_MODE: 'DEV' };

@@ -9,7 +9,6 @@ import {
   lastWeekdayClosed,
   weekdays,
 } from '../../src/core/time/calendar.ts';
-import { commands } from '../../src/commands.ts';
 import { addCoverage } from '../../src/core/database/prices.ts';
 import { scriptedAgent } from '../support/agents.ts';
 import { runInProcess } from '../support/in-process.ts';
@@ -259,24 +258,11 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
 });
 
-const PAGE = readFileSync(new URL('../../docs/guides/run-every-night.md', import.meta.url), 'utf8');
+const exampleOf = (path: string) =>
+  readFileSync(new URL(`../../examples/${path}`, import.meta.url), 'utf8');
 
-test('the commands in docs/guides/run-every-night.md exist, with their options', () => {
-  const lines = [
-    ...PAGE.matchAll(/server\.js ([a-z]+)((?: [^\s`|>#]+)*)/g),
-    ...PAGE.matchAll(/`(trigger)((?: [^\s`]+)*)`/g),
-  ];
-  assert.ok(lines.length > 5);
-  for (const [line, name = '', args = ''] of lines) {
-    const options = Object.keys(commands[name]?.options ?? {}).map((option) => `--${option}`);
-    const wrong = args.split(' ').filter((arg) => arg.startsWith('--') && !options.includes(arg));
-    assert.deepEqual(wrong, [], line);
-  }
-});
-
-test('the CronJob in docs/guides/run-every-night.md runs the command in the image, never twice at once, with no more rights than it needs', () => {
-  const [, yaml = ''] = /^```yaml\n([^]*?)^```/m.exec(PAGE) ?? [];
-  const { apiVersion, kind, spec } = readYaml(yaml) as any; // any: the assertions below check the shape that they read
+test('the CronJob in examples/kubernetes runs the command in the image, never twice at once, with no more rights than it needs', () => {
+  const { apiVersion, kind, spec } = readYaml(exampleOf('kubernetes/trading-live.yaml')) as any; // any: the assertions below check the shape that they read
   assert.deepEqual(
     [apiVersion, kind, spec.concurrencyPolicy, spec.timeZone],
     ['batch/v1', 'CronJob', 'Forbid', 'Etc/UTC'],
@@ -285,10 +271,8 @@ test('the CronJob in docs/guides/run-every-night.md runs the command in the imag
   const pod = spec.jobTemplate.spec.template.spec;
   assert.equal(pod.restartPolicy, 'Never');
   const [{ args, securityContext, env }] = pod.containers;
+  assert.deepEqual(args, ['trigger', '--end', 'last-session', '--watch']);
   const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
-  const [, command = ''] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
-  const [program, file] = JSON.parse(command);
-  assert.deepEqual(args, [program, file, 'trigger', '--end', 'last-session', '--watch']);
   assert.equal(String(pod.securityContext.runAsUser), /^USER (\d+):/m.exec(dockerfile)?.[1]);
   assert.deepEqual(securityContext, {
     ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
@@ -300,14 +284,14 @@ test('the CronJob in docs/guides/run-every-night.md runs the command in the imag
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 const skip = !hasSystemd && 'there is no systemd-analyze here';
-test('systemd accepts the units in docs/guides/run-every-night.md', { skip }, () => {
+test('systemd accepts the units in examples/systemd', { skip }, () => {
   const folder = temporaryFolder();
-  const units = [...PAGE.matchAll(/^`([a-z-]+\.(?:service|timer))`:\n\n```ini\n([^]*?)^```/gm)];
-  const names = units.map(([, name]) => name?.replace('trading-', ''));
-  assert.deepEqual(names, ['simulation.service', 'live.service', 'live.timer']);
-  for (const [, name = '', text = ''] of units)
-    writeFileSync(join(folder, name), text.replaceAll('/usr/local/bin/node', process.execPath));
-  const paths = units.map(([, name = '']) => join(folder, name));
+  const names = ['trading-simulation.service', 'trading-live.service', 'trading-live.timer'];
+  const paths = names.map((name) => join(folder, name));
+  for (const [index, path] of paths.entries()) {
+    const unit = exampleOf(`systemd/${names[index]}`);
+    writeFileSync(path, unit.replaceAll('/usr/local/bin/node', process.execPath));
+  }
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...paths], {
     encoding: 'utf8',
   });

@@ -74,9 +74,9 @@ async function cancelRunning(service: TestService): Promise<string> {
 }
 
 const FAIL: Script = { '*': [[['fail', 'It cannot.']]] };
-const page = readFileSync(new URL('../../docs/guides/deploy.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/guides/run-every-night.md', import.meta.url), 'utf8');
 const [, example = ''] = /^```jsonc\n([^]*?"job\.ended"[^]*?)^```/m.exec(page) ?? [];
-const documented: object = JSON.parse(example);
+const documented: object = JSON.parse(example.replaceAll(/ \/\/ .*$/gm, ''));
 /** How a job ends, and what makes it end so. */
 const ends: [status: string, script: Script, run: (service: TestService) => Promise<string>][] = [
   ['completed', {}, async (service) => (await service.runJob(DAY)).job_id],
@@ -101,7 +101,11 @@ for (const [index, [status, script, run]] of ends.entries())
       url: `https://sim.example.com/trading/jobs/${jobId}`,
       ...{ deployment_mode: 'DEV', is_dev_mode: true, preserve_dev_data: false },
     });
-    assert.deepEqual(Object.keys(body), Object.keys(documented), 'in docs/guides/deploy.md');
+    assert.deepEqual(
+      Object.keys(body),
+      Object.keys(documented),
+      'in docs/guides/run-every-night.md',
+    );
     const time = Number(headers['webhook-timestamp']);
     assert.ok(Math.abs(time - service.clock().getTime() / 1000) < 600, 'of the service’s clock');
     const signed = `${jobId}.${time}.${text}`;

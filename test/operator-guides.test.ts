@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { commands } from '../src/commands.ts';
+import { httpLimits } from '../src/core/http/limits.ts';
+import { MAX_COMPARED, MAX_RUNS } from '../src/core/domain/runs.ts';
+import { MAX_SYMBOLS } from '../src/core/settings/configuration-schema.ts';
+import { readSettings } from '../src/core/settings/settings.ts';
+import { MAX_PROMPT_LENGTH } from '../src/core/settings/trusted-file.ts';
+import { installProgram, runProgram } from './support/program.ts';
+
+/** The guides for operators: their commands run, and the messages and limits in them are those of the program. */
+
+const ROOT = new URL('..', import.meta.url).pathname;
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const COMMAND = /\bnpx trading-simulation-service ([a-z][^`&\n]*)/g;
+const PAGES = ['backup-move-upgrade', 'publish-and-export', 'run-every-night', 'verify'];
+
+/** The words of a command line; redirections and comments are not words. */
+function wordsOf(line: string): string[] {
+  const [own = ''] = line.split(/ >> | # /);
+  return [...own.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+}
+
+for (const name of [...PAGES, 'troubleshooting'])
+  test(`the commands in docs/guides/${name}.md exist, with their options`, () => {
+    const lines = [...textOf(`docs/guides/${name}.md`).matchAll(COMMAND)];
+    assert.ok(lines.length > 0);
+    for (const [line, text = ''] of lines) {
+      const [command = '', ...args] = wordsOf(text);
+      const options = Object.keys(commands[command]?.options ?? {}).map((option) => `--${option}`);
+      assert.ok(command in commands, line);
+      const wrong = args.filter((arg) => arg.startsWith('--') && !options.includes(arg));
+      assert.deepEqual(wrong, [], line);
+    }
+  });
+
+for (const [name, files] of [
+  ['backup-move-upgrade', ['before-upgrade.db']],
+  ['publish-and-export', ['days.jsonl', 'site']],
+] as const)
+  test(`the commands of docs/guides/${name}.md run as printed`, async () => {
+    const cwd = installProgram();
+    mkdirSync(join(cwd, 'data'));
+    copyFileSync(join(ROOT, 'docs/demo-package.db'), join(cwd, 'data/jobs.db'));
+    const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(/^```sh\n([^]*?)^```/gm)];
+    const lines = blocks.flatMap(([, block = '']) => [...block.matchAll(COMMAND)]);
+    assert.ok(lines.length > 1);
+    for (const [line, text = ''] of lines) {
+      const own = text.replaceAll('/mnt/other-disk/', '').replaceAll('gpt-5', 'simulated-1');
+      const { code, stderr } = await runProgram(wordsOf(own), { cwd });
+      assert.equal(code, 0, `${line}: ${stderr}`);
+    }
+    assert.deepEqual(
+      files.filter((file) => !readdirSync(cwd).includes(file)),
+      [],
+    );
+  });
+
+test('the messages that docs/guides/troubleshooting.md explains are those of the program', () => {
+  const program = textOf('dist/server.js');
+  const rows = textOf('docs/guides/troubleshooting.md').matchAll(/^\| ([^|]+) \|/gm);
+  const messages = [...rows].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+ [^`]+)`/g)].map(([, message = '']) => message),
+  );
+  assert.ok(messages.length > 15);
+  const ofNode = 'bad option: --disable-sigusr1';
+  const parts = messages
+    .filter((message) => message !== ofNode)
+    .flatMap((message) => message.split('…').map((part) => part.trim()));
+  assert.deepEqual(
+    parts.filter((part) => !program.includes(part)),
+    [],
+  );
+});
+
+test('docs/reference/limits.md has the limits of the program', () => {
+  const lines = textOf('docs/reference/limits.md').matchAll(/^\| (.*?) \| (.*?)(?:: \[.*)? \|/gm);
+  const page = Object.fromEntries([...lines].map(([, subject, value]) => [subject, value]));
+  const number = (value: number) => value.toLocaleString('en');
+  const seconds = (...all: number[]) => all.map((ms) => `${ms / 1_000} s`).join(', ');
+  const limits = httpLimits;
+  const expected = {
+    'Request line and headers': `${limits.maxHeadBytes / 1_024} KiB, ${limits.maxHeaders} headers`,
+    'Path and query': `${number(limits.maxTargetLength)} characters`,
+    Body: `${limits.maxBodyBytes / 1_024} KiB`,
+    'Time to send headers, all': seconds(limits.headersTimeoutMs, limits.requestTimeoutMs),
+    'Report that waits, runs': seconds(limits.maxReportWaitMs, limits.maxReportMs),
+    'Memory of a report, files of all': `${number(limits.maxReportHeapMb)} MB, ${limits.maxReportFilesMb / 1_024} GiB`,
+    'Client that stops reading': seconds(limits.stalledTimeoutMs),
+    'Idle connection': `${seconds(limits.keepAliveTimeoutMs)}, agents ${seconds(limits.agentKeepAliveMs)}`,
+    'Connections, requests on each': [limits.maxConnections, limits.maxRequestsPerSocket]
+      .map(number)
+      .join(', '),
+    'Calendar days': String(readSettings({}).maxSimulationDays),
+    'Parallel model-days': `Memory, at most ${number(MAX_RUNS)}`,
+    'Runs, with repeats': number(MAX_RUNS),
+    'Models in a comparison': String(MAX_COMPARED),
+    'Symbols of a universe': number(MAX_SYMBOLS),
+    'Characters of a prompt': number(MAX_PROMPT_LENGTH),
+  };
+  assert.partialDeepStrictEqual(page, expected);
+});

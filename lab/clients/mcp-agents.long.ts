@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { startDocsAgent, tradeDays } from '../../test/support/docs-agents.ts';
+import { startDemoView } from '../../test/support/demo-view.ts';
+import { pythonOn, startDocsAgent, tradeDays } from '../../test/support/docs-agents.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
 import { folderWith, pythonWith } from '../../test/support/foreign-tools.ts';
 import {
   calls,
@@ -13,19 +16,22 @@ import {
   whereIs,
 } from '../../test/support/model-server.ts';
 import { BOUGHT } from '../../test/support/own-agents.ts';
+import { followProgram } from '../../test/support/program.ts';
 
 /**
- * Agents that are programs, as they are in docs/guides/your-own-agent.md, trade a day through the Model Context
- * Protocol: those around a model with a model on loopback, those of the command line as programs
- * that read the same options and speak by the official client. All come from their registries.
+ * The agents of docs/guides/your-own-agent.md and examples/agents/ that need packages trade days, most through the
+ * Model Context Protocol: those around a model with a model on loopback, those of the command line as programs that
+ * read the same options and speak by the official client. All packages come from their registries.
  */
 
 const LANGCHAIN = [
+  'flask==3.1.3',
   'langchain==1.5.2',
   'langchain-openai==1.7.4',
   'langchain-mcp-adapters==0.3.2',
   'mcp==1.30.0',
 ];
+const FLASK = ['flask==3.1.3', 'requests==2.34.2'];
 const OPENAI_AGENTS = ['openai-agents==0.24.0', 'mcp==1.30.0'];
 const CLIENT = '@modelcontextprotocol/client@2.4.0';
 const STAND_IN = new URL('../fixtures/mcp/stand-in.mjs', import.meta.url);
@@ -66,8 +72,8 @@ function decide(request: ModelRequest): Reply {
 }
 
 for (const [name, packages] of Object.entries({
-  'chain.py': LANGCHAIN,
-  'team.py': OPENAI_AGENTS,
+  'langchain_agent.py': LANGCHAIN,
+  'openai_agents.py': OPENAI_AGENTS,
 }))
   test(`${name} trades three days: its model looks, buys, reads a refusal and says why`, async (t) => {
     const python = pythonWith(t, packages);
@@ -92,6 +98,47 @@ for (const [name, packages] of Object.entries({
     assert.match(JSON.stringify(model.requests[3]?.body.messages.at(-1)), /enough for 87/);
   });
 
+test('flask_agent.py trades a week: it reads prices, and holds the symbol that rose most', async (t) => {
+  const python = pythonWith(t, FLASK);
+  if (python === null) return;
+  const env = { NO_PROXY: '*' };
+  const { ledger, sessions } = await tradeDays(
+    t,
+    await startDocsAgent(t, 'flask_agent.py', { python, env }),
+    { start_date: '2025-10-13', end_date: '2025-10-17' },
+  );
+  assert.match(ledger[0] ?? '', /^2025-10-13 buy AAPL 46 108 /);
+  assert.match(sessions[0].session_summary, /^AAPL changed most over the last closes: \+\d+\.\d%$/);
+});
+
+/** A model that compares the models, and quotes the sentence. */
+function quoteComparison({ body }: ModelRequest): Reply {
+  const last = body.messages.at(-1);
+  if (last.role !== 'tool') return calls(['comparison', {}]);
+  return says(/[\w-]+ leads with [^"\\]*/.exec(JSON.stringify(last.content))?.[0] ?? 'nothing');
+}
+
+const ASK = readFileSync(new URL('../../examples/ask_openai_agents.py', import.meta.url), 'utf8');
+for (const [name, packages, text] of [
+  ['docs/guides/model-context-protocol.md', LANGCHAIN, null],
+  ['examples/ask_openai_agents.py', OPENAI_AGENTS, ASK],
+] as const)
+  test(`the program of ${name} lets a model read the results of the service`, async (t) => {
+    const python = pythonWith(t, packages);
+    if (python === null) return;
+    const url = await startDemoView(t);
+    const model = await startModelServer(t, quoteComparison);
+    const own = { OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'key-of-mine', NO_PROXY: '*' };
+    const path = join(temporaryFolder(), 'ask.py');
+    writeFileSync(path, (text ?? pythonOn(name)).replace('http://127.0.0.1:8080', url));
+    const child = spawn(python, [path, 'scripted', 'Which model leads?'], { env: own });
+    const { code, stdout, stderr } = await followProgram(child).ended;
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^simulated-2 leads with \+10\.06 % over 22 days/);
+    const offered = model.requests[0]?.body.tools.map(({ function: { name: tool } }: any) => tool);
+    assert.ok(offered.includes('performance') && !offered.includes('start_job'));
+  });
+
 /** Programs called `claude` and `codex`, in a folder for PATH. */
 function standIns(t: TestContext): string | null {
   const folder = folderWith(t, [CLIENT]);
@@ -106,12 +153,12 @@ function standIns(t: TestContext): string | null {
   return bin;
 }
 
-test('command.py starts a command-line agent for each day, which trades and says why', async (t) => {
+test('command_line.py starts a command-line agent for each day, which trades and says why', async (t) => {
   const bin = standIns(t);
   if (bin === null) return;
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` };
   for (const program of ['claude', 'codex']) {
-    const url = await startDocsAgent(t, 'command.py', { args: [program], env });
+    const url = await startDocsAgent(t, 'command_line.py', { args: [program], env });
     const { ledger, sessions, job } = await tradeDays(t, url, DATES);
     assert.deepEqual(ledger, LEDGER, program);
     assert.deepEqual(callsIn(sessions[0]), ORDERS);

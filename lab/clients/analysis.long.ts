@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { startDemoView } from '../../test/support/demo-view.ts';
 import { pythonOn } from '../../test/support/docs-agents.ts';
-import { pythonWith } from '../../test/support/foreign-tools.ts';
+import { pythonWith, runAsync } from '../../test/support/foreign-tools.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { followProgram } from '../../test/support/program.ts';
 
 /** docs/guides/analyse-in-python.md, docs/reference/database.md and examples/analysis.ipynb, run on the demo package. */
 
@@ -19,16 +17,14 @@ const RUN_NOTEBOOK = new URL('lab/fixtures/clients/notebook.py', ROOT).pathname;
 const textOf = (path: string | URL) => readFileSync(new URL(path, ROOT), 'utf8');
 
 /** Runs a Python program in a folder. Resolves to what it writes. */
-async function runPython(python: string, args: string[], cwd: string, env = {}): Promise<string> {
-  const own = { HOME: cwd, NO_PROXY: '*', ...env };
-  const { code, stdout, stderr } = await followProgram(spawn(python, args, { cwd, env: own })).ended;
-  assert.equal(code, 0, stderr);
-  return stdout;
-}
+const runPython = (python: string, args: string[], cwd: string, own = {}): Promise<string> =>
+  runAsync(python, args, { cwd, env: { HOME: cwd, NO_PROXY: '*', ...own } });
 
 async function prepare(t: TestContext, packages: readonly string[]) {
   const python = pythonWith(t, [...PANDAS, ...packages]);
-  return python && { python, url: await startDemoView(t), folder: temporaryFolder() };
+  return python === null
+    ? null
+    : { python, url: await startDemoView(t), folder: temporaryFolder() };
 }
 
 test('the programs of docs/guides/analyse-in-python.md print what it shows, one after another', async (t) => {

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { startDemoView } from '../../test/support/demo-view.ts';
 import { pythonOn, startDocsAgent, tradeDays } from '../../test/support/docs-agents.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { folderWith, pythonWith } from '../../test/support/foreign-tools.ts';
+import { folderWith, pythonWith, runAsync } from '../../test/support/foreign-tools.ts';
 import {
   calls,
   type ModelRequest,
@@ -16,7 +23,6 @@ import {
   whereIs,
 } from '../../test/support/model-server.ts';
 import { BOUGHT } from '../../test/support/own-agents.ts';
-import { followProgram } from '../../test/support/program.ts';
 
 /**
  * The agents of docs/guides/your-own-agent.md and examples/agents/ that need packages trade days, most through the
@@ -131,13 +137,40 @@ for (const [name, packages, text] of [
     const own = { OPENAI_BASE_URL: model.baseUrl, OPENAI_API_KEY: 'key-of-mine', NO_PROXY: '*' };
     const path = join(temporaryFolder(), 'ask.py');
     writeFileSync(path, (text ?? pythonOn(name)).replace('http://127.0.0.1:8080', url));
-    const child = spawn(python, [path, 'scripted', 'Which model leads?'], { env: own });
-    const { code, stdout, stderr } = await followProgram(child).ended;
-    assert.equal(code, 0, stderr);
+    const args = [path, 'scripted', 'Which model leads?'];
+    const stdout = await runAsync(python, args, { cwd: temporaryFolder(), env: own });
     assert.match(stdout, /^simulated-2 leads with \+10\.06 % over 22 days/);
     const offered = model.requests[0]?.body.tools.map(({ function: { name: tool } }: any) => tool);
     assert.ok(offered.includes('performance') && !offered.includes('start_job'));
   });
+
+test('the commands of docs/guides/model-context-protocol.md add the service to Claude Code and Codex', async (t) => {
+  const folder = folderWith(t, ['@anthropic-ai/claude-code@2.1.197', '@openai/codex@0.171.0']);
+  if (folder === null) return;
+  const bin = join(folder, 'node_modules/.bin');
+  // npm ran no scripts, which put the program there.
+  const [claude = ''] = globSync('node_modules/@anthropic-ai/claude-code-*/claude', {
+    cwd: folder,
+  });
+  rmSync(join(bin, 'claude'));
+  symlinkSync(join(folder, claude), join(bin, 'claude'));
+  const API_TOKEN = 'token-of-an-assistant';
+  const url = await startDemoView(t, { API_TOKEN });
+  const page = readFileSync(
+    new URL('../../docs/guides/model-context-protocol.md', import.meta.url),
+  );
+  const lines = `${page}`.match(/^(?:claude|codex) mcp add .*$/gm) ?? [];
+  assert.equal(lines.length, 2);
+  const PATH = `${bin}${delimiter}${process.env['PATH']}`;
+  const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
+  const env = { PATH, HOME: folder, API_TOKEN, NO_PROXY: '*', ...quiet };
+  for (const line of [...lines, 'claude mcp list', 'codex mcp list']) {
+    const own = line.replace('http://127.0.0.1:8080', url);
+    const stdout = await runAsync('sh', ['-c', own], { cwd: folder, env });
+    if (line === 'claude mcp list') assert.match(stdout, /^trading: .*Connected$/m);
+    if (line === 'codex mcp list') assert.match(stdout, /^trading .*API_TOKEN/m);
+  }
+});
 
 /** Programs called `claude` and `codex`, in a folder for PATH. */
 function standIns(t: TestContext): string | null {

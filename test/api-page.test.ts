@@ -57,8 +57,7 @@ test('the curl commands of docs/reference/api.md are requests that the service c
   const isDiscard = (command: string) => command.includes('DELETE');
   for (const command of others.filter((own) => !isCancel(own) && !isDiscard(own)))
     runCommand(command.replace('JOB-ID', jobId));
-  for (const name of ['results', 'figures', 'pairs'])
-    assert.ok(existsSync(join(folder, `${name}.csv`)));
+  for (const name of ['results', 'figures']) assert.ok(existsSync(join(folder, `${name}.csv`)));
   for (const command of others.filter(isDiscard)) runCommand(command.replace('JOB-ID', jobId));
 });
 

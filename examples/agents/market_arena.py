@@ -18,7 +18,7 @@ def ask(day, symbol, price):
 class Adapter(BaseHTTPRequestHandler):
     def do_POST(self):
         day = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        held = {one["symbol"]: one["quantity"] for one in day["portfolio"]["holdings"]}
+        held = {holding["symbol"]: holding["quantity"] for holding in day["portfolio"]["holdings"]}
         prices = {symbol: price["open"] or price["previous_close"] for symbol, price in day["prices"].items()}
         said = {symbol: ask(day, symbol, price) for symbol, price in prices.items() if price}
         share = day["portfolio"]["value"] / len(said)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import {
   copyFileSync,
   globSync,
@@ -23,6 +24,7 @@ import {
   whereIs,
 } from '../../test/support/model-server.ts';
 import { BOUGHT } from '../../test/support/own-agents.ts';
+import { followProgram } from '../../test/support/program.ts';
 
 /**
  * The agents of docs/guides/your-own-agent.md and examples/agents/ that need packages trade days, most through the
@@ -39,6 +41,7 @@ const LANGCHAIN = [
 ];
 const FLASK = ['flask==3.1.3', 'requests==2.34.2'];
 const OPENAI_AGENTS = ['openai-agents==0.24.0', 'mcp==1.30.0'];
+const BRIDGE = 'mcp-remote@0.15.1';
 const CLIENT = '@modelcontextprotocol/client@2.4.0';
 const STAND_IN = new URL('../fixtures/mcp/stand-in.mjs', import.meta.url);
 const REFUSAL = 'Cannot buy 10000 AAPL at 110.00: cash is 9,670.00, enough for 87';
@@ -124,7 +127,8 @@ function quoteComparison({ body }: ModelRequest): Reply {
   return says(/[\w-]+ leads with [^"\\]*/.exec(JSON.stringify(last.content))?.[0] ?? 'nothing');
 }
 
-const ASK = readFileSync(new URL('../../examples/ask_openai_agents.py', import.meta.url), 'utf8');
+const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const ASK = textOf('examples/ask_openai_agents.py');
 for (const [name, packages, text] of [
   ['docs/guides/model-context-protocol.md', LANGCHAIN, null],
   ['examples/ask_openai_agents.py', OPENAI_AGENTS, ASK],
@@ -156,10 +160,8 @@ test('the commands of docs/guides/model-context-protocol.md add the service to C
   symlinkSync(join(folder, claude), join(bin, 'claude'));
   const API_TOKEN = 'token-of-an-assistant';
   const url = await startDemoView(t, { API_TOKEN });
-  const page = readFileSync(
-    new URL('../../docs/guides/model-context-protocol.md', import.meta.url),
-  );
-  const lines = `${page}`.match(/^(?:claude|codex) mcp add .*$/gm) ?? [];
+  const page = textOf('docs/guides/model-context-protocol.md');
+  const lines = page.match(/^(?:claude|codex) mcp add .*$/gm) ?? [];
   assert.equal(lines.length, 2);
   const PATH = `${bin}${delimiter}${process.env['PATH']}`;
   const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1' };
@@ -170,6 +172,34 @@ test('the commands of docs/guides/model-context-protocol.md add the service to C
     if (line === 'claude mcp list') assert.match(stdout, /^trading: .*Connected$/m);
     if (line === 'codex mcp list') assert.match(stdout, /^trading .*API_TOKEN/m);
   }
+});
+
+test('the command of docs/guides/model-context-protocol.md for Claude Desktop leads to the tools', async (t) => {
+  const folder = folderWith(t, [BRIDGE]);
+  if (folder === null) return;
+  const url = await startDemoView(t, { API_TOKEN: 'TOKEN' });
+  const text = textOf('docs/guides/model-context-protocol.md');
+  const [server = ''] = /^"trading": [^]*?(?=^```)/m.exec(text) ?? [];
+  const { args, env } = JSON.parse(`{${server}}`).trading;
+  const [program, ...words] = args.map((word: string) =>
+    word.replace('http://127.0.0.1:8080', url),
+  );
+  const bridge = spawn(join(folder, 'node_modules/.bin', program), words, {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, NO_PROXY: '*', ...env },
+  });
+  t.after(() => bridge.kill());
+  const { waitFor } = followProgram(bridge);
+  const send = (message: object) =>
+    bridge.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'desktop', version: '1' };
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  send({ id: 1, method: 'initialize', params });
+  await waitFor(/"id":1/);
+  send({ method: 'notifications/initialized' });
+  send({ id: 2, method: 'tools/list' });
+  const [listed] = await waitFor(/^.*"id":2.*$/m);
+  assert.ok(JSON.parse(listed).result.tools.some(({ name }: any) => name === 'comparison'));
 });
 
 /** Programs called `claude` and `codex`, in a folder for PATH. */

@@ -78,7 +78,7 @@ test('docs/guides/your-own-agent.md names the fields of GET /day/tools', () => {
   const { schema } =
     description['paths']['/day/tools'].get.responses['200'].content['application/json'];
   const [line = ''] =
-    /^\| `GET \/day\/tools` .*$/m.exec(textOf('docs/guides/your-own-agent.md')) ?? [];
+    /^- `GET \/day\/tools` .*$/m.exec(textOf('docs/guides/your-own-agent.md')) ?? [];
   const fields = Object.keys(schema.properties.tools.items.properties);
   assert.ok(fields.length > 2);
   assert.deepEqual(

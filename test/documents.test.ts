@@ -194,7 +194,7 @@ test('the commands, options, settings and figures of docs/start/first-comparison
 });
 
 test('the words of the glossary are explained once, and the program uses them', () => {
-  const glossary = textOf('docs/reference/api.md').split('## Words')[1] ?? '';
+  const glossary = textOf('docs/reference/glossary.md');
   const words = [...glossary.matchAll(/\*\*([^*]+)\*\*: /g)].map(([, word = '']) => word);
   assert.ok(words.length > 15);
   assert.equal(new Set(words).size, words.length);

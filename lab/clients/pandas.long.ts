@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startDemoView } from '../../test/support/demo-view.ts';
 import { pythonWith, run } from '../../test/support/foreign-tools.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { installProgram, startProgram } from '../../test/support/program.ts';
 
 /** pandas reads every table of the built service, with a number where a number is meant. */
 
 const TOOL = 'pandas==3.0.1';
 const TEST_MS = 600_000;
 const SCRIPT = new URL('../fixtures/clients/tables.py', import.meta.url).pathname;
-const PACKAGE = new URL('../../docs/demo-package.db', import.meta.url).pathname;
 
 const NUMBERS = ['f', 'i', 'empty'];
 const TEXTS = ['O', 'T', 'U', 'empty'];
@@ -57,10 +56,7 @@ test('pandas reads each table with the kinds that its columns have', {
 }, async (t) => {
   const python = process.env['PANDAS'] ?? pythonWith(t, [TOOL]);
   if (python === null) return;
-  const view = startProgram(['view', PACKAGE], { cwd: installProgram(), env: { API_PORT: '0' } });
-  t.after(() => view.process.kill('SIGKILL'));
-  const [, port] = await view.waitFor(/"message":"listening".*?"port":(\d+)/);
-  const origin = `http://127.0.0.1:${port}`;
+  const origin = await startDemoView(t);
   const urls = tables.map(([path]) => `${origin}${path}&format=csv`);
   const lines = run(python, [SCRIPT, ...urls], { cwd: temporaryFolder() })
     .trim()

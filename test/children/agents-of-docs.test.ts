@@ -5,7 +5,7 @@ import { startDocsAgent, tradeDays } from '../support/docs-agents.ts';
 import { inLongForm, leftToLongForm } from '../support/long.ts';
 import { startModelServer } from '../support/model-server.ts';
 
-/** The agents of docs/guides/your-own-agent.md, as they are there, trade whole jobs. */
+/** The agents of examples/agents/ that need no packages trade whole jobs. */
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const DATES = { start_date: '2025-10-13', end_date: '2025-10-17' };
@@ -21,19 +21,19 @@ test('rule.py trades a week', { skip: !hasPython }, async (t) => {
   assert.equal(ledger.length, 5);
 });
 
-test('looks.mts trades a week through the tools of its days', inLongForm, async (t) => {
-  const ledger = await trade(t, await startDocsAgent(t, 'looks.mts'));
+test('momentum.mts trades a week through the tools of its days', inLongForm, async (t) => {
+  const ledger = await trade(t, await startDocsAgent(t, 'momentum.mts'));
   assert.match(ledger[0] ?? '', /^2025-10-13 buy AAPL 46 108$/);
 });
 
-test('arena.py asks another agent, symbol by symbol', {
+test('market_arena.py asks another agent, symbol by symbol', {
   skip: !hasPython || leftToLongForm,
 }, async (t) => {
   const arena = await startModelServer(t, ({ body: { date, symbol } }) => {
     const action = symbol[0] === 'MSFT' ? 'HOLD' : date < '2025-10-15' ? 'BUY' : 'SELL';
     return { body: { recommended_action: action } };
   });
-  const url = await startDocsAgent(t, 'arena.py', {
+  const url = await startDocsAgent(t, 'market_arena.py', {
     args: [`http://127.0.0.1:${arena.port}`],
   });
   const ledger = await trade(t, url);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -9,14 +8,21 @@ import { ledgerOf } from './ledger.ts';
 import { startProdService } from './prod.ts';
 import { assertReplays } from './replays.ts';
 
-/** The agents of docs/guides/your-own-agent.md, as they are there. */
+/** The programs of the documents: those printed on a page, as they are there, and those in examples/. */
 
-const page = readFileSync(new URL('../../docs/guides/your-own-agent.md', import.meta.url), 'utf8');
-const programs = new Map(
-  [...page.matchAll(/^`(\w+\.(?:py|mts))` [^]*?```(?:python|ts)\n([^]*?)```/gm)].map(
-    ([, name = '', text = '']) => [name, text],
-  ),
-);
+const ROOT = new URL('../..', import.meta.url);
+
+/** The first block of Python on a page. */
+export function pythonOn(page: string): string {
+  const [, text] = /^```python\n([^]*?)^```/m.exec(readFileSync(new URL(page, ROOT), 'utf8')) ?? [];
+  assert(text, `${page} has a program`);
+  return text;
+}
+
+function textOf(name: string): string {
+  if (name === 'flask_agent.py') return pythonOn('docs/guides/your-own-agent.md');
+  return readFileSync(new URL(`examples/agents/${name}`, ROOT), 'utf8');
+}
 
 interface StartOptions {
   /** Those after the port. */
@@ -31,20 +37,23 @@ export async function startDocsAgent(
   name: string,
   { args = [], env = process.env, python = 'python3' }: StartOptions = {},
 ): Promise<string> {
-  const text = programs.get(name);
-  assert(text, `docs/guides/your-own-agent.md has ${name}`);
-  assert.ok(text.trimEnd().split('\n').length <= 40, `${name} has at most 40 lines`);
   const path = join(temporaryFolder(), name);
-  writeFileSync(path, text);
+  writeFileSync(path, textOf(name));
   const command = name.endsWith('.py') ? python : process.execPath;
   const child = spawn(command, [path, '0', ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
   t.after(() => child.kill());
   let said = '';
-  child.stderr.on('data', (chunk) => (said += chunk));
+  const listening = Promise.withResolvers<string>();
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      said += chunk;
+      // Flask writes a line with its URL, the others a line with only the port.
+      const [, port] = /(?:http:\/\/127\.0\.0\.1:|^)(\d+)\r?\n/m.exec(said) ?? [];
+      if (port !== undefined) listening.resolve(port);
+    });
+  child.once('close', () => listening.reject(new Error(`${name} has no port: ${said}`)));
   t.after(() => said.includes('Traceback') && t.diagnostic(said.slice(0, 12_000)));
-  const [port] = await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
-  assert.ok(Number(port) > 0, `${name} has no port: ${said}`);
-  return `http://127.0.0.1:${Number(port)}/decide`;
+  return `http://127.0.0.1:${await listening.promise}/decide`;
 }
 
 /** What an agent has traded in a job over some dates. */

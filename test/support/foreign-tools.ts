@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { cleanText } from '../../src/core/text/text.ts';
 import { temporaryFolder } from './folder.ts';
+import { followProgram } from './program.ts';
 
 /** Options with which npm installs the packages that follow, and nothing else. */
 const NPM_INSTALL = 'install --no-audit --no-fund --ignore-scripts --save-exact'.split(' ');
@@ -23,6 +24,17 @@ export function run(command: string, args: readonly string[], options: RunOption
   const { status, stdout, stderr, error } = ended;
   if (status !== 0)
     throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `${stdout}${stderr}`}`);
+  return stdout;
+}
+
+/** The same for a program that asks a server of this process: the event loop turns. */
+export async function runAsync(
+  command: string,
+  args: readonly string[],
+  options: RunOptions,
+): Promise<string> {
+  const { code, stdout, stderr } = await followProgram(spawn(command, args, options)).ended;
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')}: ${stdout}${stderr}`);
   return stdout;
 }
 

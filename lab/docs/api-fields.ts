@@ -64,9 +64,10 @@ function linkTo(name: string): string {
 /** `place`: where a parameter is, unless it is in the query. */
 function fieldItem(name: string, schema: Schema, isOptional: boolean, place?: string): string {
   const { default: usual } = schema;
-  const optional = isOptional && (usual === undefined ? 'optional' : `default \`${usual}\``);
+  const optional =
+    isOptional && (usual === undefined ? 'optional' : `default \`${JSON.stringify(usual)}\``);
   const facts = [typeText(schema), optional, place && `in the ${place}`].filter(Boolean);
-  return `- \`${name}\` (${facts.join(', ')}): ${schema.description}`;
+  return `- \`${name}\` (${facts.join(', ')}): ${sentence(schema.description)}`;
 }
 
 function schemaSection(name: string, schema: Schema): string {
@@ -83,6 +84,8 @@ function schemaSection(name: string, schema: Schema): string {
     .filter(Boolean)
     .join('\n\n');
 }
+
+const sentence = (text = '') => (/[.?!]$/.test(text) ? text : `${text}.`);
 
 const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

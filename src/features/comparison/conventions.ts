@@ -46,7 +46,8 @@ export const conventions = {
     'over V̂ as a sum of χ² variables, q Student’s quantile at its degrees of freedom. Null with fewer than 3 of these',
   days_needed:
     'How many days these runs would need to show this difference, with the same power and the degrees of freedom of so many days',
-  variance_share_of_runs: 'V_runs / V: more runs reduce this part, more days the rest',
+  variance_share_of_runs:
+    'The part of the variance that more runs would reduce, V_runs / V; more days reduce the rest',
   correlation:
     'Pearson’s correlation (1896) of the daily log returns of both models, each the mean of its runs',
   difference_curve:

@@ -17,7 +17,7 @@ export const jobFields: Readonly<Record<string, string>> = {
   model:
     'The name of a run: the signature of its entry, for repeats with its number (`gpt-5#2`), in a study with the ' +
     'study’s name (`gpt-5@costs`).',
-  family: 'The signature of the entry that the run belongs to; in a study `signature@study`.',
+  family: 'The signature of the entry; in a study `signature@study`.',
   study: 'The study; null for the one without a name.',
   date: 'The date of the model-day.',
   start_date: 'The first date.',
@@ -57,6 +57,7 @@ export const jobFields: Readonly<Record<string, string>> = {
   created_at: 'When the job was created, in UTC.',
   'ResultsRecord.created_at': 'When the model-day was committed, in UTC.',
   started_at: 'When it started, in UTC; null until then.',
+  'TradingSession.started_at': 'When the session started, in UTC.',
   completed_at: 'When it ended, in whatever status, in UTC; null until then.',
   total_duration_seconds:
     'Seconds from start to end; null until the job has ended, and for one that never started.',
@@ -90,6 +91,8 @@ export const jobFields: Readonly<Record<string, string>> = {
 
   // What a model-day used.
   usage: 'What the model-days used: requests, tokens and cost.',
+  'JobStatusResponse.usage': 'What the job’s model-days cost.',
+  'Job.usage': 'What the job’s model-days cost.',
   'TradingSession.usage':
     'What the model-day used in its job, over all attempts; null unless `include_full_conversation=true`.',
   'TradingDecision.usage': 'The tokens that the agent used, for the log and the cost.',
@@ -105,9 +108,9 @@ export const jobFields: Readonly<Record<string, string>> = {
   'JobUsage.cost_usd':
     'Dollars that the job’s model-days cost, failed ones included, as far as known; null when no cost is known.',
   'ModelDay.cost_usd':
-    'Dollars that the model-day cost over all attempts; null when its tokens or prices are unknown.',
+    'Dollars that the model-day cost over all attempts, as far as known; null when no cost is known.',
   'SessionUsage.cost_usd':
-    'Dollars that the model-day cost over all attempts; null when its tokens or prices are unknown.',
+    'Dollars that the model-day cost over all attempts, as far as known; null when no cost is known.',
   model_days_without_cost: 'Model-days that asked a model and whose cost is unknown.',
 
   // An entry of the configuration, as it ran.

@@ -20,6 +20,9 @@ export interface Metric {
 
 export type Unit = 'fraction' | 'money' | 'dollars' | 'count';
 
+/** Their numbers are inside objects, which say it themselves. */
+const OBJECTS = ['best_day', 'worst_day', 'max_drawdown', 'drawdowns', 'interval'];
+
 const unitTexts: Readonly<Record<Unit, string>> = {
   fraction: 'A fraction: 0.01 is 1 %',
   money: 'In the model’s currency',
@@ -68,12 +71,16 @@ export function plain(field: string, definition: string, more: More = {}): Metri
 export const [never, yearly]: More[] = [{ missing: '' }, { isYearly: true }];
 
 export function metricText(
-  { definition, unit, isYearly, ...own }: Metric,
+  { field, definition, unit, isYearly, ...own }: Metric,
   { missing: usual = '' }: MetricGroup,
 ): string {
   const { missing = usual } = own;
   const rest = isYearly ? '; also with days on fewer than two of three weekdays' : '';
-  const sentences = [definition, unit && unitTexts[unit], missing && `Null ${missing}${rest}`];
+  const sentences = [
+    definition,
+    unit && !OBJECTS.includes(field) && unitTexts[unit],
+    missing && `Null ${missing}${rest}`,
+  ];
   return sentences
     .filter(Boolean)
     .map((sentence) => `${sentence}.`)

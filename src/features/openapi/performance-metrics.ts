@@ -194,7 +194,7 @@ export const performanceMetrics: readonly MetricGroup[] = [
       ),
       plain(
         'contribution',
-        'The part of that sum that the factor explains: its slope times the sum of its returns',
+        'The part of the sum of returns above the risk-free rate that the factor explains: slope times the sum of the factor',
         { formula: 'β Σ F', unit: 'fraction', missing: '' },
       ),
       plain('r_squared', 'The part of the variance of the returns that the factors explain', {

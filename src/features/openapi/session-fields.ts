@@ -13,8 +13,8 @@ export const sessionFields: Readonly<Record<string, string>> = {
   action_type:
     'The action: an order (`buy`, `sell`), a `split`, a `dividend`, an `exchange` and what was `received` in it, or `no_trade`.',
   amount:
-    'Shares ordered; of a split those added (below 0: removed), of a dividend those that it was paid on, of an ' +
-    'exchange those that left; null for `no_trade`.',
+    'Shares: of an order those traded, of a split those added (below 0: removed), of a dividend those that it was ' +
+    'paid on, of an exchange those that left or were received; null for `no_trade`.',
   'Decision.amount':
     'Shares, as ordered. A refused order may name any number; null without an order.',
   'ExecutedOrder.amount': 'Shares that were traded.',
@@ -22,10 +22,14 @@ export const sessionFields: Readonly<Record<string, string>> = {
   'RefusedOrder.amount': 'Shares of the order; absent when it names none.',
   'WaitingOrder.amount': 'Shares of the order.',
   'DecisionOrder.amount': 'Whole shares, as a number or as digits in text.',
+  'ResultsRecord.symbol': 'The ticker symbol; null for `no_trade`.',
+  'PositionSummary.symbol': 'The ticker symbol; null for `no_trade`.',
   'ResultsRecord.price':
-    'The fill price; of a dividend or an exchange the cash per share; null without one.',
+    'The fill price; of a dividend or an exchange the cash per share, of a split or what was received the price of a fraction; ' +
+    'null without one.',
   'PositionSummary.price':
-    'The fill price; of a dividend or an exchange the cash per share; null without one.',
+    'The fill price; of a dividend or an exchange the cash per share, of a split or what was received the price of a fraction; ' +
+    'null without one.',
   'Decision.price': 'The price at which the order filled; null when it did not.',
   'ValuedHolding.price':
     'The price at which the ledger valued a share at the close; null without a price.',
@@ -59,8 +63,7 @@ export const sessionFields: Readonly<Record<string, string>> = {
   'Decision.session_id':
     'The id of the trading session; null when the model-day failed before it began.',
   'AuditFinding.session_id': 'The id of the trading session; null when there is none.',
-  session_summary:
-    'What the model said last; null while the session runs and when it said nothing.',
+  session_summary: 'What the model said last; null until the session has completed.',
   confidence: 'How sure the model was, from 0 to 1; null unless its decision says so.',
   'ComparisonResponse.confidence': 'The confidence of the intervals, such as 0.95.',
   'TradingDecision.confidence': 'How sure the agent is, from 0 to 1; may be left out.',
@@ -124,7 +127,7 @@ export const sessionFields: Readonly<Record<string, string>> = {
   'AgentDay.currency': 'The currency of the money; absent when it is USD.',
   portfolio: 'Cash and holdings as they are now.',
   'AgentHolding.price': 'The price that the agent decides on.',
-  prices: 'The prices of each symbol in the universe.',
+  prices: 'The prices of each symbol that may be bought or is held.',
   day: 'How to reach the tools of the day.',
   previous_close: 'The last close before the date; null without one.',
   'DayAccess.url': 'The address of the service, for `/day` and its tools.',

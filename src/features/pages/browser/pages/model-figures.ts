@@ -72,7 +72,7 @@ interface Part {
 function reportParts(report: ModelReport): Record<string, Part> {
   const { relative, trading, round_trips, usage, details } = report;
   const parts = { return: report, relative, trading, round_trips, usage };
-  return details === null ? parts : { ...parts, cost_sensitivity: details };
+  return details === null ? parts : { ...parts, details };
 }
 
 /** A figure as a number: of a drawdown its depth. */

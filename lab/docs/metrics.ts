@@ -8,7 +8,7 @@ import { metricLabel, shortLabel } from '../../src/features/performance/labels.t
 const nameOf = ({ field }: Metric) => field.split('.').at(-1) ?? field;
 
 function metricItem(metric: Metric): string {
-  const { definition, formula, source, missing, unit, isYearly } = metric;
+  const { definition, formula, source, missing, also, unit, isYearly } = metric;
   const name = nameOf(metric);
   const [label, short] = [metricLabel(name), shortLabel(name)];
   const facts = [
@@ -18,7 +18,7 @@ function metricItem(metric: Metric): string {
     isYearly && 'yearly',
   ];
   const worked = [formula && `\`${formula}\``, source].filter(Boolean).join('; ');
-  const sentences = [definition, worked, missing && `Null ${missing}`];
+  const sentences = [definition, worked, missing && `Null ${missing}`, also && `Also null ${also}`];
   const text = sentences.filter(Boolean).map((one) => `${one}.`);
   return `- **${label}** (${facts.filter(Boolean).join(', ')}): ${text.join(' ')}`;
 }
@@ -176,6 +176,20 @@ How to convert figures of quantstats 0.0.86, empyrical-reloaded 0.7.1 and LEAN (
 | \`win_rate\`, \`profit_factor\`, \`payoff_ratio\` | – | – | \`WinRate\`, –, \`ProfitLossRatio\` | Of round trips here, of trades in LEAN, of days in quantstats |
 
 r is a model's column, b the benchmark's, f the risk-free rate per day.
+
+## Sources
+
+- Acerbi and Tasche 2002, *On the Coherence of Expected Shortfall*. Bacon 2008, *Practical Portfolio Performance Measurement and Attribution*.
+- Bailey and López de Prado 2012, *The Sharpe Ratio Efficient Frontier*; 2014, *The Deflated Sharpe Ratio*. Cohen 1988, *Statistical Power Analysis*.
+- CRSP, *Data Definitions*: holding period return. DeMiguel, Garlappi and Uppal 2009, *Optimal Versus Naive Diversification*. Dormeier 2011, *Investing with Volume Analysis*.
+- Gelman et al. 2013, *Bayesian Data Analysis*. GIPS: CFA Institute, *Global Investment Performance Standards*. Grinold and Kahn 1999, *Active Portfolio Management*.
+- Grundy and Martin 2001, *Understanding the Nature of the Risks and the Source of the Rewards to Momentum Investing*. Holm 1979, *A Simple Sequentially Rejective Multiple Test Procedure*.
+- Howard, Ramdas, McAuliffe and Sekhon 2021, *Time-uniform, Nonparametric, Nonasymptotic Confidence Sequences*. Hyndman and Fan 1996, *Sample Quantiles in Statistical Packages*.
+- Jensen 1968, *The Performance of Mutual Funds*. Joanes and Gill 1998, *Comparing Measures of Sample Skewness and Kurtosis*. Jorion 2007, *Value at Risk*.
+- Newey and West 1987, *A Simple, Positive Semi-definite Covariance Matrix*; 1994, *Automatic Lag Selection*. Pearson 1896, *Regression, Heredity, and Panmixia*. Priestley 1981, *Spectral Analysis and Time Series*.
+- Robbins 1970, *Statistical Methods Related to the Law of the Iterated Logarithm*. S&P Dow Jones Indices, *Index Mathematics Methodology*. Satterthwaite 1946, *Approximate Distribution of Estimates of Variance Components*.
+- Sharpe 1994, *The Sharpe Ratio*. Sortino and van der Meer 1991, *Downside Risk*. Student 1908, *The Probable Error of a Mean*. Vince 1992, *The Mathematics of Money Management*.
+- Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas 2024, *Time-uniform Central Limit Theory*. Welch 1947, *The Generalization of “Student’s” Problem*. Wilson and Hilferty 1931, *The Distribution of Chi-square*. Young 1991, *Calmar Ratio*.
 `;
 
 export function metricsPage(): string {
@@ -183,7 +197,7 @@ export function metricsPage(): string {
     const note = notes[title];
     return [
       `## ${title}`,
-      `In ${place}.${missing === undefined ? '' : ` Null ${missing}, unless an item says otherwise.`}`,
+      `In ${place}.${missing === undefined ? '' : ` Null ${missing}, unless the item says otherwise.`}`,
       metrics.map(metricItem).join('\n'),
       ...(note === undefined ? [] : [note]),
     ].join('\n\n');

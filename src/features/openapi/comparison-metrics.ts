@@ -90,18 +90,19 @@ export const comparisonMetrics: readonly MetricGroup[] = [
       told('days_needed', {
         formula: 'k² D V_days / (δ² − k² V_runs), k of so many days',
         source: 'Cohen 1988',
-        missing: `${SPREAD}, and when more days would not show it`,
+        also: 'when more days would not show it',
       }),
       told('variance_share_of_runs', { unit: 'fraction' }),
       {
-        ...told('correlation', { missing: `${SERIES}; also when either does not vary` }),
+        ...told('correlation', { missing: SERIES, also: 'when either does not vary' }),
         field: 'ComparedPair.correlation',
       },
       told('probability_best', {
         formula: 'cov(i, j) = (Vᵢ + Vⱼ − Vᵢⱼ) / 2',
         source: 'Gelman et al. 2013, chapter 3',
         unit: 'fraction',
-        missing: `${SERIES}; also without another model`,
+        missing: SERIES,
+        also: 'without another model',
       }),
       told('days_before_cutoff', never),
     ],

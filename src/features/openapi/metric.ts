@@ -13,6 +13,8 @@ export interface Metric {
   source?: string;
   /** When it is null, after "Null"; as the group where that is left out. Empty: never. */
   missing?: string;
+  /** When it is null besides, after "also". */
+  also?: string;
   unit?: Unit;
   /** It is scaled to a year, which takes days on two of three weekdays. */
   isYearly?: true;
@@ -74,12 +76,12 @@ export function metricText(
   { field, definition, unit, isYearly, ...own }: Metric,
   { missing: usual = '' }: MetricGroup,
 ): string {
-  const { missing = usual } = own;
-  const rest = isYearly ? '; also with days on fewer than two of three weekdays' : '';
+  const { missing = usual, also } = own;
+  const rest = [also, isYearly && 'with days on fewer than two of three weekdays'].filter(Boolean);
   const sentences = [
     definition,
     unit && !OBJECTS.includes(field) && unitTexts[unit],
-    missing && `Null ${missing}${rest}`,
+    missing && [`Null ${missing}`, ...rest].join('; also '),
   ];
   return sentences
     .filter(Boolean)

@@ -6,11 +6,11 @@ import { defined, plain, never, yearly, type MetricGroup } from './metric.ts';
 const DAYS = 'without a day that has a return';
 const YEAR = `for fewer than ${MIN_DAYS_FOR_ANNUAL_RETURN} days`;
 const RISK = `for fewer than ${MIN_DAYS_FOR_RISK} days`;
-const STILL = `${RISK}, and when the returns do not vary`;
+const STILL = 'when the returns do not vary';
 const BENCHMARK = 'without a day on which both have a return';
-const SLOPE = `${RISK}, and when the benchmark does not move`;
+const SLOPE = 'when the benchmark does not move';
 const TRIP = 'without a round trip';
-const LOSS = `${TRIP}, and without a loss`;
+const LOSS = 'without a loss';
 const FACTORS = 'for fewer than 60 days, or 10 for each factor and the constant';
 
 export const performanceMetrics: readonly MetricGroup[] = [
@@ -36,17 +36,18 @@ export const performanceMetrics: readonly MetricGroup[] = [
     missing: RISK,
     metrics: [
       defined('annualised_volatility', { ...yearly, source: 'Bacon 2008' }),
-      defined('sharpe_ratio', { ...yearly, source: 'Sharpe 1994', missing: STILL }),
+      defined('sharpe_ratio', { ...yearly, source: 'Sharpe 1994', also: STILL }),
       defined('sortino_ratio', {
         ...yearly,
         formula: 'mean (r − f) / √(mean of min(0, r − f)²) · √252',
         source: 'Sortino and van der Meer 1991',
-        missing: `${RISK}, and when no day fell below the risk-free rate`,
+        also: 'when no day fell below the risk-free rate',
       }),
       defined('calmar_ratio', {
         ...yearly,
         source: 'Young 1991, over the whole curve',
-        missing: `${YEAR}, and without a drawdown`,
+        missing: YEAR,
+        also: 'without a drawdown',
       }),
       defined('max_drawdown', { ...never, unit: 'fraction', source: 'Bacon 2008' }),
       defined('drawdown', { ...never, unit: 'fraction', source: 'Bacon 2008' }),
@@ -61,40 +62,45 @@ export const performanceMetrics: readonly MetricGroup[] = [
       defined('skewness', {
         formula: 'G₁ = g₁ √(n (n − 1)) / (n − 2)',
         source: 'Joanes and Gill 1998',
-        missing: STILL,
+        also: STILL,
       }),
       defined('kurtosis', {
         formula: 'G₂ = ((n + 1) g₂ + 6) (n − 1) / ((n − 2)(n − 3))',
         source: 'Joanes and Gill 1998',
-        missing: STILL,
+        also: STILL,
       }),
     ],
   },
   {
     title: 'Against the benchmark',
     place: '`relative` of `GET /performance`',
-    missing: SLOPE,
+    missing: RISK,
     metrics: [
       defined('benchmark_return', { missing: BENCHMARK }),
       defined('excess_return', { missing: BENCHMARK }),
       defined('alpha', {
         ...yearly,
+        also: SLOPE,
         formula: '252 (mean (r − f) − beta · mean (b − f))',
         source: 'Jensen 1968',
       }),
-      defined('alpha_standard_error', { ...yearly, source: 'the lags of a comparison' }),
-      defined('alpha_p_value', { missing: `${SLOPE} or explains every day exactly` }),
-      defined('beta', { source: 'Jensen 1968' }),
-      defined('beta_standard_error'),
+      defined('alpha_standard_error', {
+        ...yearly,
+        also: SLOPE,
+        source: 'Newey and West 1987, with the lags of a comparison',
+      }),
+      defined('alpha_p_value', { also: `${SLOPE} or explains every day exactly` }),
+      defined('beta', { also: SLOPE, source: 'Jensen 1968' }),
+      defined('beta_standard_error', { also: SLOPE }),
       defined('correlation', {
         source: 'Pearson 1896',
-        missing: `${RISK}, and when either does not vary`,
+        also: 'when either does not vary',
       }),
-      defined('tracking_error', { ...yearly, source: 'Grinold and Kahn 1999', missing: RISK }),
+      defined('tracking_error', { ...yearly, source: 'Grinold and Kahn 1999' }),
       defined('information_ratio', {
         ...yearly,
         source: 'Grinold and Kahn 1999',
-        missing: `${RISK}, and when the differences do not vary`,
+        also: 'when the differences do not vary',
       }),
     ],
   },
@@ -128,11 +134,11 @@ export const performanceMetrics: readonly MetricGroup[] = [
     metrics: [
       defined('round_trips', { ...never, source: '26 CFR 1.1012-1(c); IRS Publication 550' }),
       defined('win_rate', { source: 'Dormeier 2011' }),
-      defined('profit_factor', { source: 'Dormeier 2011', missing: LOSS }),
-      defined('average_win', { missing: `${TRIP}, and without a gain` }),
-      defined('average_loss', { missing: LOSS }),
+      defined('profit_factor', { source: 'Dormeier 2011', also: LOSS }),
+      defined('average_win', { also: 'without a gain' }),
+      defined('average_loss', { also: LOSS }),
       defined('expectancy', { source: 'Vince 1992' }),
-      defined('payoff_ratio', { source: 'Vince 1992', missing: `${LOSS} or a gain` }),
+      defined('payoff_ratio', { source: 'Vince 1992', also: 'without a gain or a loss' }),
       defined('mean_holding_days'),
     ],
   },
@@ -176,7 +182,7 @@ export const performanceMetrics: readonly MetricGroup[] = [
     metrics: [
       defined('style', {
         formula: 'r − f = a + Σ β F + e',
-        source: 'ordinary least squares',
+        source: 'Newey and West 1987',
         missing: 'without stored factors',
       }),
       plain(

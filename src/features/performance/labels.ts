@@ -26,6 +26,9 @@ const words: Readonly<Record<string, string>> = {
   probability_best: 'Probability of being best',
   shown: 'More than chance',
   relative: 'Against the benchmark',
+  run_returns: 'Returns of the runs',
+  standard_error_daily: 'Daily standard error',
+  sharpe_ratio_daily: 'Daily Sharpe ratio',
 };
 
 /** In tables with many columns. */
@@ -43,7 +46,10 @@ const shortWords: Readonly<Record<string, string>> = {
 
 /** `Sharpe ratio`, `Model-days` */
 export function metricLabel(name: string): string {
-  const plain = name.replace('model_day', 'model-day').replaceAll('_', ' ');
+  const plain = name
+    .replace('model_day', 'model-day')
+    .replaceAll('_', ' ')
+    .replace('sharpe', 'Sharpe');
   return words[name] ?? plain.charAt(0).toUpperCase() + plain.slice(1);
 }
 

@@ -84,7 +84,7 @@ const end = `## The benchmark
 - **Splits and dividends** (CRSP; S&P Dow Jones Indices): with a dividend d and s new shares for an old one a return is
   \`(s · close + d) / previous close − 1\`: dividends are reinvested at the close of the ex-date. Where a model-day is paid none, it has none.
 - **\`universe\`** (DeMiguel, Garlappi and Uppal 2009) holds equal amounts of every symbol, rebalanced at every close without costs. A symbol
-  joins at the close of its next bar. With [members by date](configuration.md#universes-as-of-a-date) it holds those of each morning.
+  joins at the close of its next bar. With [members by date](configuration.md) it holds those of each morning.
 
 ## Exchanges
 
@@ -130,7 +130,7 @@ splits. With \`cash_weight\` the weights add up to 1.
 \`rebalance(weights, sell_rest)\` is a tool of every model, and what the \`weights\` of a decision do. V is cash and holdings at the prices that the model decides on, before the first order.
 
 1. The target of a symbol is ⌊w · V / price⌋ whole shares. Shares above a target are sold.
-2. The symbol that lacks most money is bought first, as far as cash, costs and [limits](configuration.md#limits) allow. A purchase above \`max_weight\` is cut, and \`cut\` says so.
+2. The symbol that lacks most money is bought first, as far as cash, costs and [limits](configuration.md) allow. A purchase above \`max_weight\` is cut, and \`cut\` says so.
 3. Symbols that are not named are sold only with \`sell_rest\`. A symbol without a price today is not traded.
 
 A weight named \`CASH\` is cash. A sum above 1, up to 1.000001, is divided by itself. \`BRK-B\` and \`BRK.B\` are one symbol unless both exist.
@@ -140,7 +140,7 @@ A weight named \`CASH\` is cash. A sum above 1, up to 1.000001, is divided by it
 [What can mislead](../explain/what-can-mislead.md) explains survivorship, adjusted prices and documents. Two facts about orders:
 
 - **Fills.** With \`"open": "shown"\` a model reads the open at which its order fills, which no market offers; with
-  [\`hidden\`](configuration.md#hidden-opens) it decides by previous closes. Over the same 60 purchases, each for all cash, the ledger refuses 24 of 60 where the open is
+  [\`hidden\`](configuration.md) it decides by previous closes. Over the same 60 purchases, each for all cash, the ledger refuses 24 of 60 where the open is
   shown, and fills 23 of them in part where it is hidden: −5.11 % against −4.60 %.
 - **Costs.** An order moves no price. Set \`slippage_bps\` and commissions, and read \`cost_sensitivity\`; \`no_trading_costs\` marks a model without either.
 

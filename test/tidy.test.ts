@@ -289,6 +289,7 @@ test('the pages use nothing that a browser of the build’s target does not have
       'http/path-pattern',
     ].map((name) => `src/core/${name}.ts`),
     'src/features/pages/paths.ts',
+    'src/features/performance/labels.ts',
   ];
   const tooNew = browserFeatures.filter(([, , ...since]) =>
     ['chrome', 'firefox', 'safari'].some(
@@ -309,9 +310,9 @@ test('no call in the pages spreads the numbers of a series into arguments: a bro
   assert.deepEqual(found, []);
 });
 
-test('the browser shares with the server only paths, names of published files, printable text, names of runs, sentences, JSON, lines of CSV, and the types of responses', () => {
+test('the browser shares with the server only paths, names of published files, printable text, names of runs and of metrics, sentences, JSON, lines of CSV, and the types of responses', () => {
   const allowed =
-    /^src\/(features\/(pages\/(browser\/|paths\.ts)|publish\/published\.ts)|core\/(text\/(text|sentences|csv)|domain\/runs|json\/json)\.ts$)/;
+    /^src\/(features\/(pages\/(browser\/|paths\.ts)|publish\/published\.ts|performance\/labels\.ts)|core\/(text\/(text|sentences|csv)|domain\/runs|json\/json)\.ts$)/;
   const responses = 'src/features/pages/responses.ts';
   const shared = filesIn(`src/${BROWSER}`).flatMap((path) =>
     importsOf(path)

@@ -5,7 +5,10 @@ import * as v from 'valibot';
 import { isCalendarDate } from '../../src/core/time/calendar.ts';
 import { signatureSchema } from '../../src/core/settings/configuration-schema.ts';
 import { readSettings } from '../../src/core/settings/settings.ts';
-import { routeErrors } from '../../src/features/openapi/openapi.ts';
+import { fieldLists } from '../../src/features/openapi/fields.ts';
+import { metricFields } from '../../src/features/openapi/metrics.ts';
+import { findText, routeErrors } from '../../src/features/openapi/openapi.ts';
+import { operationTexts, parameterTexts, tagTexts } from '../../src/features/openapi/operations.ts';
 import { resultColumns } from '../../src/core/database/records/position-records.ts';
 import { openResponder } from '../../src/features/publish/respond.ts';
 import type { Route } from '../../src/core/api/route.ts';
@@ -94,13 +97,16 @@ function schemasIn(value: any, path: string): [path: string, schema: Json][] {
   return 'type' in value && typeof value.type === 'string' ? [[path, value], ...inside] : inside;
 }
 
-test('five routes have an example, of which one has a table with its columns, whole lines and their end', () => {
+test('eleven routes have an example, of which one has a table with its columns, whole lines and their end', () => {
   const contentOf = ({ path, method }: Route) =>
     document.paths[path][method.toLowerCase()].responses[200].content;
   const withExample = routes.filter((route) => 'example' in contentOf(route)['application/json']);
   assert.deepEqual(
     withExample.map(({ path }) => path),
-    ['/simulate/trigger', '/simulate/status/{job_id}', '/results', '/reasoning', '/health'],
+    [
+      ...['/simulate/trigger', '/simulate/status/{job_id}', '/jobs', '/results', '/reasoning'],
+      ...['/decisions', '/search', '/holdings', '/comparison', '/models', '/health'],
+    ],
   );
   const tables = routes.flatMap((route) => contentOf(route)['text/csv']?.example ?? []);
   assert.equal(tables.length, 1);
@@ -109,6 +115,57 @@ test('five routes have an example, of which one has a table with its columns, wh
   assert.deepEqual(header, resultColumns);
   assert.ok(records.length > 0 && lines.at(-1) === '');
   for (const record of records) assert.equal(record.length, resultColumns.length);
+});
+
+test('every property, operation, parameter and tag has a description, and no text of the lists is unused', () => {
+  const used = new Set<string>();
+  const schemas = Object.entries<Json>(document.components.schemas);
+  const properties = schemas.flatMap(([title, schema]) =>
+    Object.entries<Json>(schema['properties'] ?? {}).map(([name, own]) => {
+      const { key = '', text } = findText(title, name) ?? {};
+      if (own['description'] === text) used.add(key);
+      return [`${title}.${name}`, own['description']] as const;
+    }),
+  );
+  const all = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Json>(methods).map(([method, own]) => ({
+      name: `${method.toUpperCase()} ${path}`,
+      own,
+    })),
+  );
+  all.push({ name: 'POST /agentDay', own: document.webhooks.agentDay.post });
+  const parameters = all.flatMap(({ own }) => (own['parameters'] ?? []) as Json[]);
+  for (const { name, description: text } of parameters as { name: string; description: string }[])
+    if (parameterTexts[name] === text) used.add(`parameter ${name}`);
+  const described = [
+    ...properties,
+    ...all.map(({ name, own }) => [name, own['description']] as const),
+    ...all.map(({ name, own }) => [`summary of ${name}`, own['summary']] as const),
+    ...parameters.map(({ name, description: text }) => [`parameter ${name}`, text] as const),
+    ...document.tags.map(({ name, description: text }: Json) => [`tag ${name}`, text]),
+  ];
+  assert.ok(properties.length > 700 && parameters.length > 70);
+  const silent = described.filter(([, text]) => typeof text !== 'string' || text.trim().length < 4);
+  assert.deepEqual(silent, []);
+  const texts = [...fieldLists.flatMap(Object.keys), ...metricFields];
+  assert.equal(new Set(texts).size, texts.length);
+  const names = [...texts, ...Object.keys(parameterTexts).map((name) => `parameter ${name}`)];
+  assert.deepEqual(
+    names.filter((name) => !used.has(name)),
+    [],
+  );
+  assert.deepEqual(all.map(({ name }) => name).sort(), Object.keys(operationTexts).sort());
+  assert.deepEqual(
+    document.tags.map(({ name }: Json) => name),
+    Object.keys(tagTexts),
+  );
+});
+
+test('what a client reads names no file of this repository', () => {
+  const { paths, ...rest } = structuredClone(document);
+  for (const methods of Object.values<Json>(paths))
+    for (const own of Object.values<Json>(methods)) own['responses'] = null; // examples are data
+  assert.doesNotMatch(JSON.stringify([paths, rest]), /\b(docs|src|test)\/[a-z]|\.(md|ts)\b/);
 });
 
 test('every object has a name, every name is used, every operation has an id and a tag that is described', () => {

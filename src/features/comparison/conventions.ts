@@ -20,13 +20,13 @@ export const conventions = {
     'that the model tried; a failed day leaves a gap',
   clean:
     'With days=clean, only days after clean_after, the latest knowledge cutoff of the models compared. A model without a cutoff ' +
-    'counts as clean',
+    'is clean',
   days_before_cutoff:
     'Days compared that are on or before the knowledge cutoff: the model may remember them',
   asked_in_two_ways:
     'A model has no figures when two of its model-days in the window were asked differently: base model, parameters of the request ' +
-    '(except the seed), prompt, notes, tools, steps, trading costs, dividends, universe. A run without a stored entry counts as ' +
-    'asked like the others',
+    '(except the seed), prompt, notes, tools, steps, trading costs, dividends, universe. A run without a stored entry is ' +
+    'taken to be asked like the others',
   interval:
     'mean ± t·√V, V = V_days + V_runs. V_days: Newey and West 1987 with the lag of 1994 and small-sample correction; its degrees of ' +
     'freedom are D / (1 + 2 Σ w²) − 1, w the weights of the lags (Priestley 1981); V_runs: the sample variance of the means of the ' +
@@ -40,13 +40,14 @@ export const conventions = {
     'With one run, V_runs is 0 and the interval is a lower bound (interval_is_lower_bound): one run does not show how much a model ' +
     'itself varies. A baseline whose runs would all be the same needs only one',
   p_value_holm:
-    'Two-sided p-values adjusted over all pairs in the response (Holm 1979); shown: below 1 − confidence',
+    'The two-sided p-value, adjusted over all pairs in the response (Holm 1979). Below 1 − confidence a difference is shown',
   smallest_difference:
     'The difference whose interval, as it is shown, would exclude zero with 80 % power: k standard errors, E[Φ(k − q √V̂/√V)] = 0.8 ' +
     'over V̂ as a sum of χ² variables, q Student’s quantile at its degrees of freedom. Null with fewer than 3 of these',
   days_needed:
     'How many days these runs would need to show this difference, with the same power and the degrees of freedom of so many days',
-  variance_share_of_runs: 'V_runs / V: more runs reduce this part, more days the rest',
+  variance_share_of_runs:
+    'The part of the variance that more runs would reduce, V_runs / V; more days reduce the rest',
   correlation:
     'Pearson’s correlation (1896) of the daily log returns of both models, each the mean of its runs',
   difference_curve:
@@ -54,7 +55,7 @@ export const conventions = {
     'model has grown than the second up to that day. The last one is difference',
   probability_best:
     'How often the model has the highest mean in 10,000 draws from the joint normal distribution of the means; the same draws for the ' +
-    'same models and window',
+    'same models and window. It is not a test: two equal models have 0.5 each',
   leader:
     'The model with the highest daily Sharpe ratio of its mean run, without a risk-free rate; probabilistic and deflated ratio: Bailey ' +
     'and López de Prado 2012, 2014',

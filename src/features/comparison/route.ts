@@ -258,7 +258,7 @@ const comparisonQuery = v.object({
       v.regex(DIFFER, `expected some of ${differences.join(', ')}, separated by commas`),
       v.transform((kinds) => differences.filter((kind) => kinds.split(',').includes(kind))),
       v.description(
-        'The terms, separated by commas, in which models of different studies may differ and are compared all the same.',
+        'Terms, separated by commas, that may differ between studies whose models are compared.',
       ),
     ),
   ),
@@ -278,7 +278,7 @@ const comparisonQuery = v.object({
       v.number(),
       v.minValue(MIN_CONFIDENCE, CONFIDENCE_MESSAGE),
       v.maxValue(MAX_CONFIDENCE, CONFIDENCE_MESSAGE),
-      v.description('The confidence of the intervals, and of what counts as shown.'),
+      v.description('The confidence of the intervals, and of a difference that is shown.'),
     ),
     DEFAULT_CONFIDENCE,
   ),

@@ -67,6 +67,12 @@ export function makeExamples(routes: readonly Route[]): Readonly<Record<string, 
       ...written,
       '/simulate/status/{job_id}': example(`/simulate/status/${own}`),
       '/results': { ...example('/results', DAY), csv: ask('/results', { ...DAY, format: 'csv' }) },
+      '/jobs': example('/jobs'),
+      '/decisions': example('/decisions', { model: DAY.model, limit: '2' }),
+      '/search': example('/search', { q: 'cash', limit: '2' }),
+      '/holdings': example('/holdings', { model: DAY.model }),
+      '/comparison': example('/comparison', { models: 'simulated-1,simulated-2' }),
+      '/models': example('/models'),
       '/reasoning': example('/reasoning', { ...DAY, include_full_conversation: 'true' }),
     };
   } finally {

@@ -10,7 +10,10 @@ import { bareErrorSchema, errorSchema } from '#api/schemas.ts';
 import { agentAnswer, dayResponse } from '#api/day.ts';
 import { VERSION } from '#process/version.ts';
 import { type Example, makeExamples } from './examples.ts';
-import type { Route, Tag } from '#api/route.ts';
+import type { Route } from '#api/route.ts';
+import { fields } from './fields.ts';
+import { describeMetric } from './metrics.ts';
+import { operationTexts, parameterTexts, tagTexts } from './operations.ts';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
 
@@ -55,7 +58,8 @@ function nestedSchemas(schema: v.GenericSchema): v.GenericSchema[] {
 
 /** The named schemas themselves, as `components.schemas` has them. */
 function describeNamed(names: Names): Record<string, JsonSchema> {
-  return toJsonSchemaDefs(names, conversionConfig('input'));
+  const all = Object.entries(toJsonSchemaDefs(names, conversionConfig('input')));
+  return Object.fromEntries(all.map(([name, own]) => [name, describeProperties(own, name)]));
 }
 
 /** A schema that refers to the titled ones by title. */
@@ -103,19 +107,23 @@ function simplifySchema({ type }: { type: string }, schema: JsonSchema): JsonSch
   };
 }
 
-const tags: Record<Tag, string> = {
-  jobs: 'Start simulation jobs, follow them, stop them, discard them.',
-  results: 'What the models did, said and achieved.',
-  agents: 'The day of an agent of your own, for the agent itself.',
-  data: 'The models, prices and documents that the server knows.',
-  service: 'The state of the server itself.',
-};
+/** The key of a property's description: of its schema, of a metric, or of its name; undefined without one. */
+export function findText(schema: string, name: string): { key: string; text: string } | undefined {
+  for (const key of [`${schema}.${name}`, name]) {
+    const text = fields[key] ?? describeMetric(key);
+    if (text !== undefined) return { key, text };
+  }
+  return undefined;
+}
 
-const pathParameterDescriptions: Record<string, string> = {
-  job_id: 'The job_id of the response to the trigger.',
-  name: 'The name of a tool of the day.',
-  id: 'The id of a document.',
-};
+/** Adds what each property means, where its schema does not say it. */
+function describeProperties(schema: JsonSchema, title: string): JsonSchema {
+  const described = Object.entries(schema.properties ?? {}).map(([name, own]) => {
+    if (typeof own !== 'object' || own.description !== undefined) return [name, own];
+    return [name, { ...own, description: findText(title, name)?.text }];
+  });
+  return described.length === 0 ? schema : { ...schema, properties: Object.fromEntries(described) };
+}
 
 /**
  * The interface as an OpenAPI 3.1 document, made from the same schemas that check the requests. It
@@ -149,7 +157,7 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
         description: 'A server on this machine, on its default port.',
       },
     ],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(tagTexts).map(([name, description]) => ({ name, description })),
     security: [{}, { accessToken: [] }],
     paths,
     webhooks: { agentDay: { post: describeAgent(names) } },
@@ -158,13 +166,14 @@ export function describeApi(routes: readonly Route[]): Record<string, unknown> {
         accessToken: {
           type: 'http',
           scheme: 'bearer',
-          description: 'Needed where the server has access tokens (docs/guides/deploy.md).',
+          description:
+            'Needed when the server has access tokens (API_TOKEN). A token that is read-only cannot start, cancel or discard jobs.',
         },
         dayToken: {
           type: 'http',
           scheme: 'bearer',
           description:
-            'Sent to an agent with its day, and good for nothing else (docs/guides/your-own-agent.md).',
+            'The token that an agent of your own is sent with its day. It opens that day, until it is decided, and nothing else.',
         },
       },
       schemas: describeNamed(names),
@@ -176,6 +185,7 @@ function describeRoute(route: Route, names: Names, example?: Example) {
   const { summary, tag, body } = route;
   return {
     summary,
+    description: operationTexts[`${route.method} ${route.path}`],
     operationId: operationId(route),
     tags: [tag],
     ...(route.isPublic && { security: [] }),
@@ -203,7 +213,8 @@ function describeRoute(route: Route, names: Names, example?: Example) {
 function describeAgent(names: Names) {
   const description = 'The decision of the day.';
   return {
-    summary: 'The service asks an agent, once a model-day (docs/guides/your-own-agent.md).',
+    summary: 'Ask an agent of your own for the decision of a day.',
+    description: operationTexts['POST /agentDay'],
     operationId: 'postAgentDay',
     tags: ['agents'],
     requestBody: { required: true, content: jsonContent(dayResponse, names) },
@@ -281,7 +292,7 @@ function pathParameters({ path }: Route) {
     name,
     in: 'path',
     required: true,
-    description: pathParameterDescriptions[name],
+    description: parameterTexts[name],
     schema: { type: 'string', minLength: 1 },
   }));
 }
@@ -289,7 +300,11 @@ function pathParameters({ path }: Route) {
 /** The parameters of a query or a header, as the values that their text represents. */
 function describeParameters(fields: Route['query'], place: 'query' | 'header', names: Names) {
   return Object.entries(fields?.entries ?? {}).map(([name, field]) => {
-    const { description, ...schema } = describeSchema(field, names, 'output');
+    const { description = parameterTexts[name], ...schema } = describeSchema(
+      field,
+      names,
+      'output',
+    );
     const value = 'default' in schema && { default: v.parse(field, undefined) };
     const required = !v.is(field, undefined);
     const emptiness = place === 'query' && describeEmpty(schema, required);

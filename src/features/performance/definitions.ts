@@ -26,7 +26,7 @@ export const definitions = {
     'The deepest fall from a high to a low, as a fraction of the high; length in days until the high is reached again',
   best_day: 'The day with the highest return',
   worst_day: 'The day with the lowest return',
-  winning_days_share: 'Days with a return above 0, as a share of all days',
+  winning_days_share: 'Fraction of the days that have a return above 0',
   value_at_risk_95:
     'The loss that 95 of 100 days did not exceed, taken from actual days, without interpolation',
   expected_shortfall_95:
@@ -41,20 +41,20 @@ export const definitions = {
     'What one dollar has grown to since the start of the first day: the product of (1 + daily return)',
   failed_model_days:
     'Model-days of the chosen period that failed and have not been completed since',
-  exposure: 'Mean share of the closing value that is in holdings',
+  exposure: 'Mean fraction of the closing value that is in holdings',
   turnover: 'The lesser of purchases and sales over the mean closing value, for the whole curve',
   trades: 'Orders executed; splits, exchanges and refused orders do not count',
   refused_orders: 'Orders that were refused, and those of a hidden open that did not fill in full',
   malformed_calls:
-    'Calls of no tool, with arguments that it does not take, as text, or in an answer that was cut off or refused',
-  refused_answers: 'Answers in which the model refused, or that its provider held back',
+    'Calls of an unknown tool, with wrong arguments, written as text, or in an answer that was cut off or refused',
+  refused_answers: 'Answers that the model refused to give, or that its provider held back',
   commission: 'What orders cost on top of shares times price',
   realised_profit:
     'Profit on shares sold, on fractions of shares paid in cash, and on the cash of exchanges',
   dividends: 'Cash received; profit is realised profit, unrealised profit and dividends',
   unrealised_profit: 'Value of the open positions at the last close minus what they cost',
   round_trips: 'Shares bought together and sold together, first in, first out',
-  win_rate: 'Round trips with a profit above 0, as a share of all',
+  win_rate: 'Fraction of the round trips that have a profit above 0',
   profit_factor: 'Gross profit of the winning round trips over gross loss of the losing ones',
   average_win: 'Mean profit of the winning round trips',
   average_loss: 'Mean loss of the losing round trips, above 0',
@@ -95,8 +95,7 @@ export const definitions = {
   no_trading_costs: 'Whether orders cost nothing on top of their price in all its jobs',
   cost_usd:
     'What the tokens of these model-days cost, including failed attempts within the same job',
-  profit_per_cost_usd:
-    'Dollars of profit per dollar of model cost; none of profit in another currency',
+  profit_per_cost_usd: 'Profit in dollars per dollar that the model cost',
   style:
     'What the stored factors leave of the sum of the daily returns above the risk-free rate, by a regression over the days ' +
     'that have every factor; a sum, not linked as a return is',

@@ -281,7 +281,7 @@ export const performanceRoute = route({
   path: '/performance',
   tool: 'performance',
   tag: 'results',
-  summary: 'How each model did: its curve, return, risk, trades and cost, beside a benchmark.',
+  summary: 'How each model did: its curve, return, risk, trades and cost, next to a benchmark.',
   query: performanceQuery,
   response: performanceResponse,
   errors: { ...MODEL_DAY_ERRORS, 404: 'There is no such job, or no price of the benchmark.' },

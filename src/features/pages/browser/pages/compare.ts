@@ -20,6 +20,7 @@ import type {
   KnownModels,
   Performance,
 } from '../../responses.ts';
+import { metricLabel, shortLabel } from '../../../performance/labels.ts';
 import { type Page, heading } from '../router.ts';
 import { nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import { definitionList, failure, fold, link, reasonList, section, startJobHint } from '../ui.ts';
@@ -108,7 +109,9 @@ const DAYS_NEEDED = 20;
 const TOO_EARLY_NOTE =
   `Once the models have ${DAYS_NEEDED} days in common, this page also shows the interval of each return, the probability of being ` +
   'best and, for each pair, whether its difference could be chance.';
-const INTERVALS_NOTE = 'The intervals hold however often you look. Sorted by return.';
+const INTERVALS_NOTE =
+  'The intervals hold however often you look. Sorted by return. The probability of being best is not a test: two equal models ' +
+  'have 50 % each.';
 
 /** The answer, then the returns; of models that cannot be compared yet those that there are. */
 async function views(
@@ -203,10 +206,10 @@ function differences({ models, pairs }: Comparison): HTMLElement | null {
         textColumn('Verdict', verdict, {
           look: ({ shown }) => (shown ? 'gain' : ''),
         }),
-        numberColumn('p after Holm', 'p_value_holm', pValue, {
+        numberColumn(shortLabel('p_value_holm'), 'p_value_holm', pValue, {
           reason: ({ unavailable }) => unavailable['p_value_holm'],
         }),
-        numberColumn('Correlation', 'correlation', decimal, {
+        numberColumn(metricLabel('correlation'), 'correlation', decimal, {
           meaning: 'Of the daily log returns',
           reason: ({ unavailable }) => unavailable['correlation'],
         }),
@@ -254,7 +257,7 @@ function daysText({ answer, left_out: leftOut, clean_after: cutoff }: Comparison
 /** How the figures are computed, in the service's own words. */
 function conventionsSection(words: Comparison['conventions']): HTMLElement {
   const list = Object.entries(words).map(
-    ([name, meaning]) => [name.replaceAll('_', ' '), meaning] as const,
+    ([name, meaning]) => [metricLabel(name), meaning] as const,
   );
   return section('How it is computed', fold('Conventions', definitionList('meanings', list)));
 }

@@ -4,6 +4,7 @@ import { incomparableMark, outsideMark } from '../look.ts';
 import { chance, change, wholeNumber, counted, joinPercent, tone } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { valueTicks, highest, lowest, paddedRange, trimEmptyCents } from '../plot/scale.ts';
+import { metricLabel, shortLabel } from '../../../performance/labels.ts';
 import type { Comparison, ComparedModel } from '../../responses.ts';
 import { type Sheet, csvButton } from '../save.ts';
 import { noFigure } from '../ui.ts';
@@ -27,7 +28,8 @@ const TICK_EDGE = 6;
 
 const CUT_OFF_NOTE = 'An arrow head means that an interval is cut off: its ends are in its row.';
 
-const BEST = 'Probability of being best';
+const RETURN = shortLabel('total_return');
+const BEST = metricLabel('probability_best');
 
 interface ForestOptions {
   benchmark: Comparison['answer']['benchmark'];
@@ -46,7 +48,7 @@ export function forest(models: readonly ComparedModel[], options: ForestOptions)
   const { benchmark, confidence, notes } = options;
   const scale = forestScale(models, benchmark?.total_return ?? null);
   const benchmarkAt = benchmark === null ? null : scale.percent(benchmark.total_return);
-  const names = confidence === null ? ['Return'] : ['Return', `${confidence} interval`, BEST];
+  const names = confidence === null ? [RETURN] : [RETURN, `${confidence} interval`, BEST];
   const titles = names.map((title) => h('th.number', { scope: 'col' }, title));
   const [first] = models;
   const areAll = (has: (model: ComparedModel) => boolean) => models.length > 1 && models.every(has);
@@ -85,7 +87,7 @@ function forestSheet(models: readonly ComparedModel[]): Sheet {
   const rows = models.map(({ model, runs, total_return, interval, probability_best: best }) => {
     return [model, runs.length, total_return, interval?.low ?? null, interval?.high ?? null, best];
   });
-  return { columns: ['Model', 'Runs', 'Return', 'Interval from', 'Interval to', BEST], rows };
+  return { columns: ['Model', 'Runs', RETURN, 'Interval from', 'Interval to', BEST], rows };
 }
 
 function modelRow(
@@ -118,7 +120,7 @@ function modelRow(
         h('small.caveat', ` ${wholeNumber(known)} of ${counted(days, 'day')} up to its cutoff`),
     ),
     h('td.at', plot),
-    cell('Return', tone(own), change(own)),
+    cell(RETURN, tone(own), change(own)),
     ...(confidence === null
       ? []
       : [

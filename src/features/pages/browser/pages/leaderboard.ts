@@ -15,6 +15,7 @@ import {
 } from '../format.ts';
 import { benchmarkName } from '../plot/lines.ts';
 import { highest, lowest } from '../plot/scale.ts';
+import { metricLabel, shortLabel } from '../../../performance/labels.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
 import { type Column, liveTable, nameColumn, numberColumn } from '../table.ts';
 import { fold, reasonList, link } from '../ui.ts';
@@ -100,7 +101,7 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
 
 const joinTitles = (all: readonly Column<BoardRow>[]) => `${all.map(({ title }) => title)}`;
 
-const ALPHA = 'Alpha after style';
+const ALPHA = metricLabel('alpha_contribution');
 /** Columns that appear only where some entry has any. */
 const FAULTS = ['refused_orders', 'malformed_calls'];
 
@@ -118,7 +119,8 @@ function boardColumns(performance: Performance, newest: () => Performance): Colu
     ({ name, read }) => !FAULTS.includes(name) || models.some((run) => read(run) !== 0),
   );
   // In common days all have as many, which the words above the table say.
-  if (common === null) figures.push(findFigure(conventions, 'model_days', { label: 'Days' }));
+  if (common === null)
+    figures.push(findFigure(conventions, 'model_days', { label: shortLabel('model_days') }));
   const columns = figures.map(column);
   if (conventions.factors.length > 0) columns.push(alphaColumn(conventions));
   // Beside the return.

@@ -11,6 +11,7 @@ import {
   share,
   nonBreakingDate,
 } from '../format.ts';
+import { metricLabel, shortLabel } from '../../../performance/labels.ts';
 import type { ModelReport, Performance } from '../../responses.ts';
 import { type Column, nameColumn, numberColumn, table, textColumn } from '../table.ts';
 import type { ModelData } from './model-data.ts';
@@ -52,7 +53,7 @@ export function findFigure(
     Object.values(reportParts(report)).find((part) => name in part);
   return {
     name,
-    label: figureLabel(name),
+    label: metricLabel(name),
     meaning: definitions[name],
     format: formats[unit] ?? decimal,
     isToned: unit === 'return' || unit === 'profit',
@@ -71,13 +72,7 @@ interface Part {
 function reportParts(report: ModelReport): Record<string, Part> {
   const { relative, trading, round_trips, usage, details } = report;
   const parts = { return: report, relative, trading, round_trips, usage };
-  return details === null ? parts : { ...parts, cost_sensitivity: details };
-}
-
-/** `Sharpe ratio`, `Model-days`, `Cost` */
-function figureLabel(name: string): string {
-  const words = name.replace('model_day', 'model-day').replace('_usd', '').replaceAll('_', ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return details === null ? parts : { ...parts, details };
 }
 
 /** A figure as a number: of a drawdown its depth. */
@@ -86,19 +81,20 @@ export function figureNumber(value: unknown): number | null {
   return typeof number === 'number' ? number : null;
 }
 
+const BRIEF = [
+  'total_return',
+  'excess_return',
+  'sharpe_ratio',
+  'max_drawdown',
+  'trades',
+  'refused_orders',
+  'malformed_calls',
+  'cost_usd',
+];
+
 /** The figures that tell models apart, in few words. */
 export function briefFigures(conventions: Conventions): ModelFigure[] {
-  const figures: readonly [name: string, more?: Partial<ModelFigure>][] = [
-    ['total_return', { label: 'Return' }],
-    ['excess_return', { label: 'vs. benchmark' }],
-    ['sharpe_ratio', { label: 'Sharpe' }],
-    ['max_drawdown', { label: 'Drawdown' }],
-    ['trades'],
-    ['refused_orders', { label: 'Refused' }],
-    ['malformed_calls', { label: 'Malformed' }],
-    ['cost_usd', { label: 'Cost' }],
-  ];
-  return figures.map(([name, more]) => findFigure(conventions, name, more));
+  return BRIEF.map((name) => findFigure(conventions, name, { label: shortLabel(name) }));
 }
 
 /** A column with a figure of each model. */
@@ -119,7 +115,7 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
       const words = [meaning, value === null && reason(report), isFree && 'Its own cost nothing'];
       return {
         label,
-        group: figureLabel(group),
+        group: metricLabel(group),
         value: shown,
         meaning: words.filter(Boolean).join('. '),
       };

@@ -15,7 +15,8 @@ export const showReference: Page = async (host, _params, signal) => {
   const groups = tags.map(({ name, description }) =>
     h(
       'div.operations',
-      h('h2', description),
+      h('h2', titleCase(name)),
+      h('p', description),
       ...operations.filter((operation) => operation.tags.includes(name)).map(operationView),
     ),
   );
@@ -24,16 +25,15 @@ export const showReference: Page = async (host, _params, signal) => {
     h('p', info.description, ' ', h('span.quiet', `Version ${info.version}.`)),
     h(
       'p',
-      'Every field of every response is described in ',
       link('/openapi.json', '/openapi.json'),
-      ', which tools for OpenAPI 3.1 read.',
+      ' describes every field of every response. Tools for OpenAPI 3.1 generate clients from it.',
     ),
     ...groups,
   );
 };
 
 function operationView(endpoint: Endpoint): HTMLElement {
-  const { method, path, operationId: id, summary, parameters } = endpoint;
+  const { method, path, operationId: id, summary, description, parameters } = endpoint;
   return h(
     'details.operation',
     { id },
@@ -43,6 +43,7 @@ function operationView(endpoint: Endpoint): HTMLElement {
       h('code', path),
       h('span', summary),
     ),
+    h('p', description),
     parameters.length > 0 &&
       table({
         caption: 'Parameters',
@@ -59,6 +60,8 @@ function operationView(endpoint: Endpoint): HTMLElement {
     h('pre', { tabindex: 0 }, curlCommand(endpoint)),
   );
 }
+
+const titleCase = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** The request as a command for a shell, with the body of the description's example, or an empty one. */
 function curlCommand({ method, path, requestBody }: Endpoint): string {
@@ -78,6 +81,7 @@ interface Description {
 
 interface Operation {
   summary: string;
+  description: string;
   operationId: string;
   tags: string[];
   parameters: Parameter[];

@@ -29,7 +29,9 @@ const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
 
 test('every page says first whom it is for', () => {
   assert.ok(pages.length > 5);
-  const silent = pages.filter((page) => !/^# .+\n\nFor /.test(textOf(page)));
+  const silent = pages.filter(
+    (page) => !/^(<!-- Generated [^\n]* -->\n)?# .+\n\nFor /.test(textOf(page)),
+  );
   assert.deepEqual(silent, []);
 });
 
@@ -125,12 +127,6 @@ test('docs/reference/configuration.md names all that the service adds to request
   const [, section = ''] =
     /## What the service adds\n([^]*?)\n## /.exec(textOf('docs/reference/configuration.md')) ?? [];
   const missing = additions.filter((addition) => !section.includes(`\`${addition}\``));
-  assert.deepEqual(missing, []);
-});
-
-test('docs/reference/commands.md describes every command', () => {
-  const page = textOf('docs/reference/commands.md');
-  const missing = Object.keys(commands).filter((name) => !page.includes(`\`${name}\``));
   assert.deepEqual(missing, []);
 });
 

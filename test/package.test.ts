@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
@@ -184,19 +184,12 @@ test('SIGTERM to npm start ends the server', { skip }, async (t) => {
   const path = `${dirname(process.execPath)}:${process.env['PATH']}`;
   const env = { PATH: path, HOME: cwd, DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
   const program = followProgram(spawn('npm', ['start'], { cwd, env, detached: true }));
-  t.after(() => {
-    try {
-      process.kill(-(program.process.pid as number), 'SIGKILL');
-    } catch {
-      // Nothing of it is left, as it should be.
-    }
-  });
+  t.after(() => endGroup(program.process));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   const health = `http://127.0.0.1:${port}/health`;
-  const isServed = () => fetch(health).then(Boolean, () => false);
-  assert.ok(await isServed());
+  assert.ok(!(await isUnreachable(health)));
   program.process.kill('SIGTERM');
-  await until('the end of the server', async () => !(await isServed()));
+  await until('the end of the server', () => isUnreachable(health));
 });
 
 test('the package holds only what runs; its command runs in a clone, and installed without a network', {
@@ -249,13 +242,7 @@ async function tryInstalled(t: TestContext, cwd: string, env: Record<string, str
     const options = { cwd, env: { ...env, API_PORT: '0', ...more }, detached: true };
     const program = followProgram(spawn('npx', [manifest.name, ...args], options));
     const signal = (name: NodeJS.Signals) => process.kill(-(program.process.pid as number), name);
-    t.after(() => {
-      try {
-        signal('SIGKILL');
-      } catch {
-        // It has ended, as it should.
-      }
-    });
+    t.after(() => endGroup(program.process));
     return { ...program, signal };
   };
   // A path without a file, so that nothing in /tmp matters.
@@ -279,7 +266,8 @@ async function tryInstalled(t: TestContext, cwd: string, env: Record<string, str
   mkdirSync(join(cwd, 'configs'));
   writeFileSync(join(cwd, 'configs/default_config.json'), '{"models": []}');
   const own = start(['serve'], none);
-  await own.waitFor(/"configuration":"configs\/default_config\.json"/);
+  const [, used] = await own.waitFor(/"configuration":"([^"]+)"/);
+  assert.equal(used, 'configs/default_config.json');
   own.signal('SIGTERM');
   await own.ended;
 }
@@ -292,7 +280,8 @@ test('on an old Node the command of the package runs on the one that npm install
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } })`;
   writeFileSync(join(folder, 'old.cjs'), old);
-  const options = { cwd: folder, env: { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' } };
+  const env = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
+  const options = { cwd: folder, env, detached: true };
   const run = (...args: string[]) =>
     followProgram(
       spawn(process.execPath, ['--require', './old.cjs', 'dist/bin.js', ...args], options),
@@ -307,9 +296,24 @@ test('on an old Node the command of the package runs on the one that npm install
   assert.equal((await run('--version').ended).stdout, '1.0.0\n');
   assert.equal((await run('trade').ended).code, 2);
   const server = run('serve');
-  t.after(() => server.process.kill('SIGKILL'));
+  t.after(() => endGroup(server.process));
   const [, port] = await server.waitFor(/"listening".*?"port":(\d+)/);
   server.process.kill('SIGTERM');
+  await until('the end of the server', () => isUnreachable(`http://127.0.0.1:${port}/health`));
   assert.equal((await server.ended).code, 0);
-  await assert.rejects(fetch(`http://127.0.0.1:${port}/health`));
 });
+
+const isUnreachable = (url: string) =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  );
+
+/** Kills a process and those that it started, unless they have ended, as they should. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}

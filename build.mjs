@@ -238,7 +238,7 @@ function runBin() {
   var node = isSupported(process.versions.node) ? null : pinnedNode();
   if (node === null) return require('./server.js');
   var args = ['--disable-sigusr1', `${__dirname}/server.js`, ...process.argv.slice(2)];
-  var child = require('child_process').spawn(node, args, { stdio: 'inherit' });
+  var child = require('node:child_process').spawn(node, args, { stdio: 'inherit' });
   process.on('SIGINT', () => {}); // Ctrl-C reaches both
   process.on('SIGTERM', () => child.kill());
   child.on('exit', (code, signal) => {

@@ -1,4 +1,4 @@
-// Makes dist/trading-simulation from dist/server.js: one executable with Node inside it, for machines without Node.
+// Makes dist/trading-simulation-service from dist/server.js: one executable with Node inside it, for machines without Node.
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -86,7 +86,7 @@ function buildHere() {
     process.exit(1);
   }
   const dist = join(import.meta.dirname, 'dist');
-  buildExecutable({ from: dist, to: join(dist, 'trading-simulation') });
+  buildExecutable({ from: dist, to: join(dist, 'trading-simulation-service') });
 }
 
 if (import.meta.main) buildHere();

@@ -1,6 +1,6 @@
 // Builds the one file that is the whole program, dist/server.js, and its source map, which only stack traces need.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
@@ -204,7 +204,7 @@ const versionCheck = `
 ${isSupported}
 if (!isSupported(process.versions.node)) {
   console.error('Cannot start: this program needs Node.js 24.15 or newer in the 24 line, or 26 and newer; this is ' + process.version +
-    '. After "npm ci", "npx node" is one that fits.');
+    '. Install one from https://nodejs.org/en/download; in a clone, "npm ci" brings one along for npx and npm run.');
   process.exit(1);
 }`;
 
@@ -230,8 +230,34 @@ function writeProgram(code, sourceMap, comment) {
   writeFileSync('dist/server.js.map', JSON.stringify(map));
 }
 
-/** What `npx trading-simulation-service` runs: npm links a file that says which interpreter runs it. */
-const BIN = `#!/usr/bin/env node\nrequire('./server.js');\n`;
+/**
+ * What `npx trading-simulation-service` runs. npm links the Node that comes with the package into `.bin`, where npx finds it first; npm 9
+ * and 10 lose that link, so on a Node that is too old this looks for the file itself, and hands over to it. In syntax for an old Node.
+ */
+function runBin() {
+  var node = isSupported(process.versions.node) ? null : pinnedNode();
+  if (node === null) return require('./server.js');
+  var args = ['--disable-sigusr1', `${__dirname}/server.js`, ...process.argv.slice(2)];
+  var child = require('node:child_process').spawn(node, args, { stdio: 'inherit' });
+  process.on('SIGINT', () => {}); // Ctrl-C reaches both
+  process.on('SIGTERM', () => child.kill());
+  child.on('exit', (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+/** The file of an optional dependency; null where none was installed. */
+function pinnedNode() {
+  for (const name of Object.keys(require('../package.json').optionalDependencies))
+    try {
+      return require.resolve(`${name}/bin/node`);
+    } catch {} // of another platform
+  return null;
+}
+
+const BIN = `#!/usr/bin/env node\n${isSupported}\n${pinnedNode}\n${runBin}\nrunBin();\n`;
 
 async function buildProgram() {
   const [agent, pages] = await Promise.all([bundleAgent(), bundlePages()]);
@@ -261,6 +287,8 @@ async function buildProgram() {
   // The file is CommonJS although this repository's package is not; copied elsewhere, it needs no other file.
   writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
   writeFileSync('dist/bin.js', BIN, { mode: 0o755 });
+  // Beside the program, for folders without configs/.
+  cpSync('configs', 'dist/configs', { recursive: true });
 }
 
 // Without a top-level await the tests can load this file synchronously.

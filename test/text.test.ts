@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import * as v from 'valibot';
 import { weekdays } from '../src/core/time/calendar.ts';
 import { signatureSchema } from '../src/core/settings/configuration-schema.ts';
-import { commandFrom } from '../src/core/process/program.ts';
 import { createLog } from '../src/core/process/log.ts';
 import { count, list, nearestName, staleRemedy } from '../src/core/text/sentences.ts';
 import {
@@ -26,31 +25,31 @@ test('the remedy for stale model-days has a command for each range of dates on o
   const remedies: [runs: [model: string, days: string][], remedy: string][] = [
     [
       [['a', '- - s']],
-      `trigger ${range(3, 3)} --models a --terms-of job-1 --replace runs it again`,
+      `trading-simulation-service trigger ${range(3, 3)} --models a --terms-of job-1 --replace runs it again`,
     ],
     [
       Object.entries({ 'a#2': 's - s -', b: '- - -' }),
-      `2 later model-days rest on them; trigger ${range(1, 4)} --models a#2 --terms-of job-1 --replace runs them again`,
+      `2 later model-days rest on them; trading-simulation-service trigger ${range(1, 4)} --models a#2 --terms-of job-1 --replace runs them again`,
     ],
     [
       Object.entries({ '#a': '- s', "it's": 's s', d: '- s' }),
-      `trigger ${range(2, 2)} --models '#a,d' --terms-of job-1 --replace, ` +
-        `trigger ${range(1, 2)} --models 'it'\\''s' --terms-of job-1 --replace run them again`,
+      `trading-simulation-service trigger ${range(2, 2)} --models '#a,d' --terms-of job-1 --replace, ` +
+        `trading-simulation-service trigger ${range(1, 2)} --models 'it'\\''s' --terms-of job-1 --replace run them again`,
     ],
     [
       [['a', 's1 s2 -2 -1']],
-      `2 later model-days rest on them; trigger ${range(1, 1)} --models a --terms-of job-1 --replace, ` +
-        `trigger ${range(2, 3)} --models a --terms-of job-2 --replace, ` +
-        `trigger ${range(4, 4)} --models a --terms-of job-1 --replace run them again`,
+      `2 later model-days rest on them; trading-simulation-service trigger ${range(1, 1)} --models a --terms-of job-1 --replace, ` +
+        `trading-simulation-service trigger ${range(2, 3)} --models a --terms-of job-2 --replace, ` +
+        `trading-simulation-service trigger ${range(4, 4)} --models a --terms-of job-1 --replace run them again`,
     ],
     [
       [['a', 's2 s3 s1']],
-      `trigger ${range(1, 2)} --models a --terms-of job-2 --replace, ` +
-        `trigger ${range(3, 3)} --models a --terms-of job-1 --replace run them again`,
+      `trading-simulation-service trigger ${range(1, 2)} --models a --terms-of job-2 --replace, ` +
+        `trading-simulation-service trigger ${range(3, 3)} --models a --terms-of job-1 --replace run them again`,
     ],
     [
       [['-a b', 's1']],
-      `trigger ${range(1, 1)} --models='-a b' --terms-of job-1 --replace runs it again`,
+      `trading-simulation-service trigger ${range(1, 1)} --models='-a b' --terms-of job-1 --replace runs it again`,
     ],
   ];
   /** 2 and 3 have the same terms. */
@@ -154,17 +153,6 @@ test('a cut keeps to its length and cuts no character in two', () => {
   assert.equal(cutText('a \u{1f600}b', 4), 'a…');
 });
 
-test('help names the program as one types it from where one stands', () => {
-  const rows: [file: string | undefined, named: string][] = [
-    ['/a/clone/dist/server.js', 'node dist/server.js'],
-    ['/a/clone/server.js', 'node server.js'],
-    ['/opt/server.js', 'node /opt/server.js'],
-    ['/npx/node_modules/.bin/trading-simulation-service', 'trading-simulation-service'],
-    ['/a/clone/test/text.test.ts', 'node server.js'],
-    [undefined, 'node server.js'],
-  ];
-  for (const [file, named] of rows) assert.equal(commandFrom('/a/clone', file), named);
-});
 const NAMES = ['gpt-5', 'gpt-5-mini', 'claude', 'llama', '3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f'];
 const near = `gpt5=gpt-5 gpt-6=gpt-5 GPT-5-MINI=gpt-5-mini gpt-5-mni=gpt-5-mini caldue=claude
   lama=llama llam=llama 3f0c9a52=${NAMES[4]}`;

@@ -54,9 +54,9 @@ test('the files of dist/ that a release contains are those that the build writes
   assert.deepEqual([...new Set(names)].sort(), [
     'server.js',
     'server.js.map',
-    'trading-simulation',
+    'trading-simulation-service',
   ]);
-  assert.match(textOf('build-executable.mjs'), /join\(dist, 'trading-simulation'\)/);
+  assert.match(textOf('build-executable.mjs'), /join\(dist, 'trading-simulation-service'\)/);
 });
 
 /** The shell script of a step of the release. */

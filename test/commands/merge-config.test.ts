@@ -14,7 +14,10 @@ import { mergeConfig } from '../../src/core/commands/merge-config.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
 const merge = (target: string, userFile: string | null = null) =>
-  mergeConfig({ userFile, target, databasePath: 'data/jobs.db', runtimePathNote: '' });
+  mergeConfig({
+    ...{ userFile, target, databasePath: 'data/jobs.db', runtimePathNote: '' },
+    defaultConfigurationPath: 'configs/default_config.json',
+  });
 
 const base = {
   models: [{ signature: 'a', enabled: true }],

@@ -8,6 +8,7 @@ import {
   ask,
   installProgram,
   runProgram,
+  RUNTIME_CONFIG,
   smallConfiguration,
   startServer,
   waitForJob,
@@ -79,6 +80,8 @@ test('a start with a broken configuration succeeds with a warning; placeholders 
   assert.match(placeholders.join('\n'), /^.*"fields":"models\['model-a'\]\.openai_api_key".*$/);
   assert.equal(linesWith(JSON.stringify(unknown)).length, 1);
   assert.equal(linesWith('default_config.json: it is not JSON (line 1 column 13)').length, 1);
+  const missing = `RUNTIME_CONFIG_PATH names ${RUNTIME_CONFIG}, and there is no such file: the configuration is configs/default_config.json`;
+  assert.equal(linesWith(missing).length, 1);
   assert.doesNotMatch(stderr, /you can write them/);
 });
 

@@ -123,7 +123,7 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   const [warning = ''] = JSON.parse(warnings ?? '');
   assert.equal(
     warning.replace(/--terms-of \S+/, '--terms-of JOB'),
-    `${sentence}; trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --terms-of JOB --replace runs them again`,
+    `${sentence}; trading-simulation-service trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --terms-of JOB --replace runs them again`,
   );
 });
 

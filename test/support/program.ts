@@ -23,15 +23,14 @@ import { temporaryFolder } from './folder.ts';
  */
 export const RUNTIME_CONFIG = 'runtime_config.json';
 const DIST = new URL('../../dist/', import.meta.url).pathname;
-export const EXECUTABLE = join(DIST, 'trading-simulation');
+export const EXECUTABLE = join(DIST, 'trading-simulation-service');
 /**
  * Whether the tests install and run the executable, without Node (`npm run test:executable`), and
  * not the built file.
  */
 export const isExecutable = process.env['TEST_EXECUTABLE'] === '1';
-/** The installed file, and how a person runs it. */
-export const PROGRAM_FILE = isExecutable ? 'trading-simulation' : 'server.js';
-export const PROGRAM_NAME = isExecutable ? 'trading-simulation' : 'node server.js';
+/** The installed file. */
+export const PROGRAM_FILE = isExecutable ? 'trading-simulation-service' : 'server.js';
 
 export const smallConfiguration = {
   models: [

@@ -3,7 +3,7 @@ import { cannot, errorCode, errorMessage, ServiceError } from '#domain/service-e
 import { readTrustedText } from '#settings/trusted-file.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { stackTrace } from '#process/log.ts';
-import { forTerminal, showLines } from '#text/text.ts';
+import { forTerminal, showLines, wrapText } from '#text/text.ts';
 import { VERSION } from '#process/version.ts';
 import { asksForHelp, quoted, parseArguments, WrongUsage, type Positionals } from './arguments.ts';
 import type { Command, Commands } from './command.ts';
@@ -11,6 +11,7 @@ import { PROGRAM_NAME } from '#process/program.ts';
 
 /** The help pages, made from the table of commands. */
 
+const MAX_LINE = 100;
 const GENERAL_OPTIONS = [
   ['--help', 'Show this page, or after a command the page of that command.'],
   ['--version', 'Print the version.'],
@@ -24,31 +25,46 @@ export function generalHelp(commands: Commands): string {
     ...columns(Object.entries(commands).map(([name, { summary }]) => [name, summary])),
     '',
     ...columns(GENERAL_OPTIONS),
-    'Settings are environment variables or lines of a file .env: see docs/reference/configuration.md.',
+    'Settings are environment variables, or lines NAME=VALUE of a file .env in the working directory.',
     '',
   ].join('\n');
 }
 
 export function commandHelp(
   name: string,
-  { summary, details, options, positionals, example }: Command,
+  { summary, details, exitCodes, options, positionals, example }: Command,
 ): string {
-  const rows = Object.entries(options).map(([option, { value, text, isRequired }]) => [
-    value === undefined ? `--${option}` : `--${option} ${value}`,
-    isRequired ? `${text} Required.` : text,
-  ]);
-  return [
-    `Usage: ${PROGRAM_NAME} ${name} [OPTIONS]${argumentsUsage(positionals)}`,
+  const rows = optionRows(options);
+  const page = [
+    `Usage: ${PROGRAM_NAME} ${commandUsage(name, { options, positionals })}`,
     '',
     summary,
-    ...details,
+    ...[...details, `Exit code: ${exitCodes}`].flatMap((text) => wrapText(text, MAX_LINE)),
     '',
     ...columns([...rows, ['--help', 'Show this page.']]),
     '',
     'Example:',
     `  ${PROGRAM_NAME} ${example}`,
     '',
-  ].join('\n');
+  ];
+  return page.join('\n').replaceAll('`', '');
+}
+
+/** Each option with its value, and its text. */
+export function optionRows(options: Command['options']): string[][] {
+  return Object.entries(options).map(([option, { value, text, isRequired }]) => [
+    value === undefined ? `--${option}` : `--${option} ${value}`,
+    isRequired ? `${text} Required.` : text,
+  ]);
+}
+
+/** The words of a command line. */
+export function commandUsage(
+  name: string,
+  { options, positionals }: Pick<Command, 'options'> & { positionals?: Positionals | undefined },
+): string {
+  const some = Object.keys(options).length > 0 ? ' [OPTIONS]' : '';
+  return name + some + argumentsUsage(positionals);
 }
 
 function argumentsUsage(positionals: Positionals | undefined): string {

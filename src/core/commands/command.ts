@@ -1,12 +1,18 @@
 import type { Options, Positionals, Values } from './arguments.ts';
 
-/** A command of the command line, and the options and arguments that several have. */
+/**
+ * A command of the command line, and the options and arguments that several have. The help prints
+ * their texts, and `npm run docs` makes docs/reference/commands.md from them: names are in
+ * backticks.
+ */
 
 export interface Command {
   /** What it does, as a sentence. */
   summary: string;
-  /** The rest of its help page, in lines. */
+  /** What else to know, in paragraphs. */
   details: readonly string[];
+  /** Its exit codes 0 and 1, as sentences. */
+  exitCodes: string;
   options: Options;
   positionals?: Positionals;
   /** A complete command line, without the program. */
@@ -39,17 +45,23 @@ export function command<const Declared extends Options>(
   return row as Command;
 }
 
+export const WRITTEN = '0 if it was written, 1 if it failed and left no file behind.';
+export const IMPORTED = '0 if every file had something to import, otherwise 1.';
 export const jobOption = { value: 'JOB-ID', text: 'Only this job.' };
 export const studyOption = {
   value: 'NAME',
-  text: "Only this study; '' is the one without a name.",
+  text: "Only this study; `''` is the one without a name.",
   mayBeEmpty: true,
 } as const;
 export const meaningOption = {
   value: 'MEANING',
-  text: 'What the prices are: raw, split-adjusted or total-return. Default: detected.',
+  text: '`raw`, `split-adjusted` or `total-return` prices. Default: detected.',
 };
-export const lastDateOption = { value: 'DATE', text: 'Last date.', isRequired: true } as const;
+export const lastDateOption = {
+  value: 'DATE',
+  text: 'Last date, YYYY-MM-DD.',
+  isRequired: true,
+} as const;
 export const files = { name: 'FILE', least: 1, most: Infinity };
 export const oneFile = { ...files, most: 1 };
 export const optionalFile = { ...oneFile, least: 0 };

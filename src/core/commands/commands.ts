@@ -6,9 +6,12 @@ import type { CompareWithFiles } from './check.ts';
 
 export const serveCommand = (load: () => Promise<Application>) =>
   command({
-    summary: 'Serves the interface and the pages until SIGTERM or Ctrl-C (default).',
-    details: ['Listens on API_HOST and API_PORT. A second signal ends it immediately.'],
-    options: { 'merge-config': { text: 'Run merge-config first, as the container does.' } },
+    summary: 'Runs the service: the API, the pages and the jobs. This is the default command.',
+    details: [
+      'It listens on `API_HOST` and `API_PORT` until SIGTERM or Ctrl-C; a second signal ends it at once.',
+    ],
+    exitCodes: '0 after SIGTERM or Ctrl-C, 1 if it cannot start.',
+    options: { 'merge-config': { text: 'Run `merge-config` first, as the container does.' } },
     example: 'serve',
     run: async ({ values, names }) => {
       // First, because the start decides which configuration file is used.
@@ -18,17 +21,19 @@ export const serveCommand = (load: () => Promise<Application>) =>
   });
 
 export const downloadPricesCommand = command({
-  summary: 'Downloads missing daily prices, as a job does.',
+  summary: 'Downloads missing daily prices before a job needs them.',
   details: [
-    'Needs MASSIVE_API_KEY or ALPHAADVANTAGE_API_KEY. Exit code 0 if every price of the range is',
-    'known at the end, otherwise 1; also 1 for a named symbol without a price on any date.',
+    'It needs `MASSIVE_API_KEY` or `ALPHAADVANTAGE_API_KEY`, and downloads what a job would download. ' +
+      'It stores each download at once, so you can stop it and run it again.',
   ],
+  exitCodes:
+    '0 if all prices of the range are known at the end. 1 if not, or if a symbol has no price on any date.',
   options: {
     from: { value: 'DATE', text: 'First date, YYYY-MM-DD.', isRequired: true },
     to: lastDateOption,
-    symbols: { value: 'A,B,...', text: 'Default: the universe of the configuration.' },
+    symbols: { value: 'A,B,...', text: 'Symbols. Default: the universe of the configuration.' },
     limit: { value: 'N', text: 'At most N downloads, those that complete the most dates.' },
-    dividends: { text: 'Download dividends instead, a request per symbol.' },
+    dividends: { text: 'Download dividends from Alpha Vantage instead, one request per symbol.' },
   },
   example: 'download-prices --from 2025-09-15 --to 2025-10-10 --limit 25',
   run: async ({ values }) => (await import('./download-prices.ts')).runDownloadPrices(values),
@@ -36,45 +41,55 @@ export const downloadPricesCommand = command({
 
 const url = {
   value: 'URL',
-  text: 'The service. Default: API_URL, or this machine at API_HOST and API_PORT.',
+  text: 'The service. Default: `API_URL`, or this machine at `API_HOST` and `API_PORT`.',
 };
 
 export const triggerCommand = command({
-  summary: 'Creates a job on a running service and prints its id.',
+  summary: 'Starts a job on a running service and prints its id.',
   details: [
-    'Sends API_TOKEN if it is set. Exit code 0 if the job was created (with --watch: completed with',
-    'all prices), otherwise 1. With --end last-session, for schedulers (docs/guides/run-every-night.md), also 0 if',
-    'nothing is left to do, or (with --watch) if the prices are not out yet.',
+    'Without `--start`, each model continues after its last completed day. `--end last-session` is for ' +
+      'schedulers: the last trading day that is over in New York. It sends `API_TOKEN` if it is set.',
   ],
+  exitCodes:
+    '0 if the job was created; with `--watch`, if it completed and no date lacks prices. Otherwise 1. ' +
+    'With `--end last-session` also 0 if nothing is left to do or the prices are not published yet.',
   options: {
-    start: { value: 'DATE', text: 'YYYY-MM-DD. Default: after the last completed day of each.' },
-    end: { value: 'DATE', text: 'Last date, or last-session.', isRequired: true },
+    start: { value: 'DATE', text: "First date, YYYY-MM-DD. Default: after each model's last day." },
+    end: { value: 'DATE', text: 'Last date, or `last-session`.', isRequired: true },
     models: {
       value: 'A,B,...',
-      text: 'Models, or runs such as gpt-5#2. Default: those enabled.',
+      text: 'Models, or runs such as `gpt-5#2`. Default: the enabled models.',
     },
-    universe: { value: 'NAME', text: 'What they may buy. Default: that of the study.' },
+    universe: {
+      value: 'NAME',
+      text: 'A universe of the configuration. Default: that of the study.',
+    },
     study: {
       value: 'NAME',
-      text: 'Whose terms, in ledgers of its own. Default: none.',
+      text: 'A study of the configuration: its terms, with separate results.',
       mayBeEmpty: true,
     },
     replace: { text: 'Run completed model-days again.' },
-    'change-terms': { text: 'With --replace: also those that ran on other terms.' },
+    'change-terms': { text: 'With `--replace`: also model-days that ran on other terms.' },
     'terms-of': {
       value: 'JOB-ID',
-      text: 'Run on the terms, and in the study, of this job; without --models, its models.',
+      text: 'Use the terms and the study of this job, and its models without `--models`.',
     },
-    watch: { text: 'Follow the job to its end, as watch does.' },
+    watch: { text: 'Follow the job to its end, as `watch` does.' },
     url,
   },
-  example: 'trigger --start 2025-09-15 --end 2025-10-10 --models gpt-5,buy-and-hold --watch',
+  example: 'trigger --start 2025-09-15 --end 2025-10-10 --models gpt-5 --watch',
   run: async ({ values }) => (await import('./trigger-job.ts')).triggerJob(values),
 });
 
 export const watchCommand = command({
-  summary: 'Follows a job of a running service to its end; by default the newest.',
-  details: ['Sends API_TOKEN if it is set. Exit code 0 if the job completed, otherwise 1.'],
+  summary: 'Follows a job of a running service to its end.',
+  details: [
+    'Without JOB-ID it follows the newest job. It prints a line per finished date, and waits up to a minute ' +
+      'for a service that restarts. It sends `API_TOKEN` if it is set.',
+  ],
+  exitCodes:
+    '0 if the job completed. 1 if model-days failed, or the job was cancelled or discarded.',
   options: { url },
   positionals: { name: 'JOB-ID', least: 0, most: 1 },
   example: 'watch 3f0c9a52-7c1e-4b6f-9d43-0a1b2c3d4e5f',
@@ -83,16 +98,17 @@ export const watchCommand = command({
 
 export const checkCommand = (compareWithFiles: CompareWithFiles) =>
   command({
-    summary: 'Verifies a database and plays its model-days again; changes nothing.',
+    summary: 'Verifies a database by replaying every model-day. Read-only.',
     details: [
-      "Without FILE it checks the service's own database, whether or not the service runs.",
-      'Exit code 0 if everything adds up and, with --prices, nothing differs; otherwise 1.',
+      'It checks the file, its tables and the books, and replays each completed model-day from its recorded ' +
+        'answers and the prices of that time. Without FILE it checks the database of the service, which may run.',
     ],
+    exitCodes: '0 if everything adds up and, with `--prices`, no price differs. Otherwise 1.',
     options: {
-      replay: { text: 'Also say how many model-days came out the same.' },
+      replay: { text: 'Also print how many model-days came out the same.' },
       prices: {
         value: 'OWN-FILE',
-        text: 'Also compare with prices, splits or dividends of your own; may be given again.',
+        text: 'Also compare with your own prices, splits or dividends; can be repeated.',
         isList: true,
       },
       as: meaningOption,
@@ -104,11 +120,14 @@ export const checkCommand = (compareWithFiles: CompareWithFiles) =>
   });
 
 export const mergeConfigCommand = command({
-  summary: 'Merges your configuration over the default one and writes the result.',
+  summary: 'Merges your configuration over the default configuration.',
   details: [
-    'Merges user-configs/config.json, or USER-FILE, over configs/default_config.json (RFC 7396) and',
-    'writes RUNTIME_CONFIG_PATH (default: /tmp/runtime_config.json), which serve then uses.',
+    'It reads USER-FILE, or `user-configs/config.json`, merges it over `configs/default_config.json` by RFC 7396 ' +
+      '(objects key by key, lists replaced), and writes the file that `RUNTIME_CONFIG_PATH` names.',
+    'Without `RUNTIME_CONFIG_PATH` that is `/tmp/runtime_config.json`: every service on this machine then ' +
+      'uses it, whichever folder it starts in, until you delete the file.',
   ],
+  exitCodes: '0 if the file was written, otherwise 1.',
   options: {},
   positionals: { name: 'USER-FILE', least: 0, most: 1 },
   example: 'merge-config my-config.json',
@@ -116,8 +135,9 @@ export const mergeConfigCommand = command({
 });
 
 export const healthcheckCommand = command({
-  summary: 'Exits with 0 if the service at API_HOST and API_PORT is healthy, else with 1.',
-  details: ['For containers without a shell.'],
+  summary: 'Tells by its exit code whether the service is healthy.',
+  details: ['It asks the service at `API_HOST` and `API_PORT`. For containers without a shell.'],
+  exitCodes: '0 if the service is healthy, otherwise 1.',
   options: {},
   example: 'healthcheck',
   run: async () => (await import('./healthcheck.ts')).healthcheck(),

@@ -5,13 +5,14 @@ import { assertUsableName, replaceFile } from '#database/storage/new-file.ts';
 import { cannot } from '#domain/service-error.ts';
 import { asObject, asText, type Json } from '#json/json.ts';
 import { mapFields } from '#settings/entry.ts';
-import { DEFAULT_CONFIGURATION_PATH, type Settings } from '#settings/settings.ts';
+import type { Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 
 const USER_CONFIGURATION_PATH = 'user-configs/config.json';
 const SQLITE_HEAD = Buffer.from('SQLite format 3\0');
 
-interface Merge extends Pick<Settings, 'databasePath' | 'runtimePathNote'> {
+interface Merge
+  extends Pick<Settings, 'databasePath' | 'defaultConfigurationPath' | 'runtimePathNote'> {
   userFile: string | null;
   target: string;
 }
@@ -27,19 +28,20 @@ export async function mergeConfig({
   userFile,
   target,
   databasePath,
+  defaultConfigurationPath: defaultPath,
   runtimePathNote: note,
 }: Merge): Promise<number> {
   const userPath = userFile ?? USER_CONFIGURATION_PATH;
-  const base = readSource(DEFAULT_CONFIGURATION_PATH);
-  parseConfiguration(base, DEFAULT_CONFIGURATION_PATH);
+  const base = readSource(defaultPath);
+  parseConfiguration(base, defaultPath);
   let merged = base;
-  let done = `No ${userPath}: copied ${DEFAULT_CONFIGURATION_PATH} to ${target}`;
-  const sources = [DEFAULT_CONFIGURATION_PATH];
+  let done = `No ${userPath}: copied ${defaultPath} to ${target}`;
+  const sources = [defaultPath];
   if (userFile !== null || existsSync(userPath)) {
     merged = mergePatch(base, readSource(userPath, { mayStream: userFile !== null }));
-    parseConfiguration(merged, `${userPath}, merged over ${DEFAULT_CONFIGURATION_PATH}`);
+    parseConfiguration(merged, `${userPath}, merged over ${defaultPath}`);
     sources.push(userPath);
-    done = `Merged ${userPath} over ${DEFAULT_CONFIGURATION_PATH} into ${target}`;
+    done = `Merged ${userPath} over ${defaultPath} into ${target}`;
   }
   writeConfiguration(target, `${JSON.stringify(merged, null, 2)}\n`, { sources, databasePath });
   process.stderr.write(`${forTerminal(done + note)}\n`);

@@ -129,9 +129,15 @@ export async function serve(names: readonly string[], application: Application):
  * can be mended before a trigger needs it. Returns the variables that its entries name.
  */
 function warnAboutConfiguration(settings: Settings, log: Log): string[] {
-  const { configurationPath: path, runtimePathNote: note } = settings;
-  if (path === settings.runtimeConfigurationPath && note !== '')
-    log.warning(`The configuration is ${path}${note}`);
+  const { configurationPath: path, runtimeConfigurationPath: named, runtimePathNote } = settings;
+  const isDefault = path !== named;
+  // A note means that the path was not set.
+  if (isDefault !== (runtimePathNote !== ''))
+    log.warning(
+      isDefault
+        ? `RUNTIME_CONFIG_PATH names ${named}, and there is no such file: the configuration is ${path}`
+        : `The configuration is ${path}${runtimePathNote}`,
+    );
   try {
     const configuration = readConfiguration(path, settings.openaiApiBase);
     warnOfContent(configuration, log);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { basename, dirname, join, relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import {
   type MessagePort,
@@ -8,6 +9,7 @@ import {
   Worker,
   workerData,
 } from 'node:worker_threads';
+import { COMMAND_NAME } from '#domain/vocabulary.ts';
 
 /**
  * The program in its second form: one executable, made of Node and dist/server.js by
@@ -23,22 +25,25 @@ declare const PROGRAM_ID: string;
 /** Distinguishes this build from any other; null without a build. */
 const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 
-/** What a person types to run the program from where they stand. */
-export const PROGRAM_NAME = isExecutable
-  ? 'trading-simulation'
-  : commandFrom(process.cwd(), process.argv[1]);
+/**
+ * What a person types to run the program: by npx in a clone and where npm installed it, which have
+ * the package's command beside the program.
+ */
+export const PROGRAM_NAME =
+  !isExecutable && existsSync(pathBeside('bin.js')) ? `npx ${COMMAND_NAME}` : COMMAND_NAME;
 
 /**
- * What runs the program from a folder: the package's command where that was typed; otherwise Node
- * with the file, in full where it is outside of the folder, and only its name where other code runs
- * it.
+ * A file of configs/ by its name: that of the working directory, else the one that came with the
+ * program.
  */
-export function commandFrom(folder: string, file = ''): string {
-  const name = basename(file);
-  if (name === 'trading-simulation-service') return name;
-  if (name !== 'server.js') return 'node server.js';
-  const path = relative(folder, file);
-  return `node ${path.startsWith('..') ? file : path}`;
+export function configurationFile(name: string): string {
+  const path = `configs/${name}`;
+  const packaged = pathBeside(path);
+  return existsSync(path) || !existsSync(packaged) ? path : packaged;
+}
+
+function pathBeside(name: string): string {
+  return join(dirname(import.meta.filename), name);
 }
 
 /** Starts this program in a thread of its own process; the data say what the thread does. */

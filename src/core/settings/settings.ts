@@ -7,13 +7,14 @@ import { ServiceError } from '#domain/service-error.ts';
 import { booleanSchema, HTTP_URL, isHeaderKey, isHttpUrl } from '#network/http-values.ts';
 import { tryParse } from '#json/json.ts';
 import { logLevels } from '#process/log.ts';
+import { configurationFile } from '#process/program.ts';
 import { makers } from './makers.ts';
 import { MAX_RUNS } from '#domain/runs.ts';
 import { hint, compact } from '#text/sentences.ts';
 
 /**
- * The settings in environment variables, checked once at start. docs/reference/configuration.md describes
- * each of them.
+ * The settings in environment variables, checked once at start. setting-texts.ts describes each
+ * of them.
  */
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -44,7 +45,6 @@ export function isAccessToken(text: string): boolean {
   return isHeaderKey(text) && text.length <= MAX_TOKEN_LENGTH;
 }
 
-export const DEFAULT_CONFIGURATION_PATH = 'configs/default_config.json';
 const RUNTIME_CONFIGURATION_PATH = '/tmp/runtime_config.json';
 /** Note on the default path of the runtime configuration. */
 const SHARED =
@@ -58,7 +58,6 @@ const SHARED =
 export function readSettings(environment: NodeJS.ProcessEnv) {
   const env = parseEnvironment(environment);
   const isDev = env.DEPLOYMENT_MODE === 'DEV';
-  const runtimePath = env.RUNTIME_CONFIG_PATH ?? RUNTIME_CONFIGURATION_PATH;
   return {
     deploymentMode: env.DEPLOYMENT_MODE,
     /** Whether the DEV database is kept at the next start; null in PROD. */
@@ -83,12 +82,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     /** The longest total wait of a job for the price provider's rate limits. */
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
-    /** The configuration file, chosen once; its content is read at every trigger. */
-    configurationPath: existsSync(runtimePath) ? runtimePath : DEFAULT_CONFIGURATION_PATH,
-    /** Where a merged configuration is written, and read from if it exists at the start. */
-    runtimeConfigurationPath: runtimePath,
-    /** What to say of that path; empty for one that a person chose. */
-    runtimePathNote: env.RUNTIME_CONFIG_PATH === null ? SHARED : '',
+    ...configurationPaths(env.RUNTIME_CONFIG_PATH),
     databasePath: isDev ? 'data/jobs_dev.db' : 'data/jobs.db',
     /** The folder of files beside the database: the owner lock, backups. */
     agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
@@ -123,6 +117,21 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
      * the machine's own name.
      */
     allowedHosts: env.ALLOWED_HOSTS,
+  };
+}
+
+function configurationPaths(chosen: string | null) {
+  const runtimePath = chosen ?? RUNTIME_CONFIGURATION_PATH;
+  const defaultPath = configurationFile('default_config.json');
+  return {
+    /** The configuration file, chosen once; its content is read at every trigger. */
+    configurationPath: existsSync(runtimePath) ? runtimePath : defaultPath,
+    /** The configuration that a user's is merged over, and that is used without one. */
+    defaultConfigurationPath: defaultPath,
+    /** Where a merged configuration is written, and read from if it exists at the start. */
+    runtimeConfigurationPath: runtimePath,
+    /** What to say of that path; empty for one that a person chose. */
+    runtimePathNote: chosen === null ? SHARED : '',
   };
 }
 
@@ -322,7 +331,7 @@ function optional<Schema extends v.GenericSchema>(schema: Schema) {
   return v.nullish(schema, null);
 }
 
-const environmentSchema = v.object({
+export const environmentSchema = v.object({
   DEPLOYMENT_MODE: v.optional(picklist(deploymentModes), 'PROD'),
   PRESERVE_DEV_DATA: v.optional(trueOrFalse, 'false'),
   API_HOST: optional(address),

@@ -32,6 +32,11 @@ function describeCharacter(character: string): string {
   return /\p{Bidi_Control}/u.test(character) ? 'a mark of writing direction' : 'a line separator';
 }
 
+/** A text in lines of at most `width` characters. */
+export function wrapText(text: string, width: number): string[] {
+  return text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)`, 'g')) ?? [];
+}
+
 /** Text from outside as one line for people: unprintable characters removed, white space folded. */
 export function cleanText(text: string): string {
   return text

@@ -1,15 +1,18 @@
-import { command, oneFile, optionalFile } from '#commands/command.ts';
+import { command, oneFile, optionalFile, WRITTEN } from '#commands/command.ts';
 
 /** Feature: copies of the database, whole or of one job as a package, and their restore. */
 
 export const backupCommand = command({
-  summary: 'Copies the database, or one job of it, whether or not the service runs.',
+  summary: 'Copies the database, or one job of it.',
   details: [
-    'Without FILE the copy is written to data/agent_data/ and named after the time. No file is',
-    'overwritten. Exit code 0, or 1 on failure, which leaves no files behind.',
+    'The service may run. The copy is verified before it gets its name, and no file is overwritten. Without ' +
+      'FILE it goes to `data/agent_data/`, named after the time.',
+    'With `--job` the copy is a package: one ended job, with all that `check` needs to verify it. It needs free ' +
+      'disk space for a copy of the whole database.',
   ],
+  exitCodes: WRITTEN,
   options: {
-    job: { value: 'JOB-ID', text: 'Only this job, verifiable: see docs/guides/verify.md.' },
+    job: { value: 'JOB-ID', text: 'Copy only this job, as a package that anyone can verify.' },
   },
   positionals: optionalFile,
   example: 'backup before-upgrade.db',
@@ -17,11 +20,12 @@ export const backupCommand = command({
 });
 
 export const restoreCommand = command({
-  summary: 'Replaces the database with a backup, while no service is running.',
+  summary: 'Replaces the database with a backup or a package.',
   details: [
-    'Verifies FILE, keeps the database under another name, and puts a copy in its place.',
-    'DEPLOYMENT_MODE says which database. Exit code 0, or 1 with nothing changed.',
+    'Stop the service first. `restore` verifies FILE and puts a copy in the place of the database that ' +
+      '`DEPLOYMENT_MODE` selects. It keeps the old database as `data/jobs-before-restore-TIME.db`.',
   ],
+  exitCodes: '0 if the database was replaced, 1 if nothing was changed.',
   options: {},
   positionals: oneFile,
   example: 'restore before-upgrade.db',

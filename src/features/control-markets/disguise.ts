@@ -8,6 +8,7 @@ import { readSettings, type Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import { checkRange, parseWholeNumber, WrongUsage, findDatabase } from '#commands/arguments.ts';
 import { plural, writeWithProgress } from '#commands/terminal.ts';
+import { PROGRAM_NAME } from '#process/program.ts';
 
 const DEFAULT_NAME = 'control';
 const MAX_SEED_LENGTH = 200;
@@ -79,8 +80,8 @@ function describeMarket(
     'Keep key.csv and the seed away from models.',
     hasRealNames &&
       'Its symbols are the real ones: import it in another folder, into a database of its own.',
-    `Next: import-prices ${toImport}, merge universe.json into the configuration, ` +
-      `trigger --${hasStudy ? 'study' : 'universe'} ${forTerminal(name)}`,
+    `Next: ${PROGRAM_NAME} import-prices ${toImport}, merge universe.json into the configuration, ` +
+      `${PROGRAM_NAME} trigger --${hasStudy ? 'study' : 'universe'} ${forTerminal(name)}`,
     '',
   ]).join('\n');
 }

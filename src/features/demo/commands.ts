@@ -5,11 +5,13 @@ import type { Application } from '#http/application.ts';
 
 export const demoCommand = (load: () => Promise<Application>) =>
   command({
-    summary: 'Serves in DEV mode and simulates sixty weekdays; needs no key, costs nothing.',
+    summary: 'Shows the service with simulated models; needs no key and costs nothing.',
     details: [
-      'Prints a table, and keeps serving until Ctrl-C. The models are those of',
-      'configs/demo_config.json, if it is there. Uses any free port if API_PORT is taken.',
+      'It starts the service in DEV mode, simulates the last 60 weekdays, prints the results and serves ' +
+        'them until Ctrl-C. It uses any free port if `API_PORT` is taken.',
+      'The models are those of `configs/demo_config.json`, or of your configuration if `RUNTIME_CONFIG_PATH` names one.',
     ],
+    exitCodes: '0 after SIGTERM or Ctrl-C, 1 if it cannot start.',
     options: {},
     example: 'demo',
     run: async ({ names }) => (await import('./demo.ts')).demo(names, await load()),

@@ -6,20 +6,14 @@ import { performanceResponse } from '../performance/response.ts';
 import { triggerResponse } from '#api/trigger.ts';
 import type { Application } from '#http/application.ts';
 import { readServiceToken } from '#http/access.ts';
-import {
-  DEFAULT_CONFIGURATION_PATH,
-  localUrl,
-  readSettings,
-  type Settings,
-} from '#settings/settings.ts';
+import { localUrl, readSettings, type Settings } from '#settings/settings.ts';
+import { configurationFile } from '#process/program.ts';
 import { cleanText } from '#text/text.ts';
 import { type Client, createClient } from '#commands/client.ts';
 import { describeJobEnd, followJob } from '#commands/trigger-job.ts';
 import { alignColumns } from '#commands/terminal.ts';
 
 const DEMO_WEEKDAYS = 60;
-/** Its own models, unless the user has merged a configuration. */
-const DEMO_CONFIGURATION = 'configs/demo_config.json';
 
 /**
  * The command `demo`: serves in DEV mode, runs the last sixty weekdays for the models of its own
@@ -32,8 +26,9 @@ export async function demo(names: readonly string[], application: Application): 
   process.env['LOG_LEVEL'] ||= 'WARNING';
   process.env['MAX_SIMULATION_DAYS'] ||= '90';
   const settings = readSettings(process.env);
-  if (settings.configurationPath === DEFAULT_CONFIGURATION_PATH && existsSync(DEMO_CONFIGURATION))
-    process.env['RUNTIME_CONFIG_PATH'] = DEMO_CONFIGURATION;
+  const own = configurationFile('demo_config.json');
+  if (settings.configurationPath === settings.defaultConfigurationPath && existsSync(own))
+    process.env['RUNTIME_CONFIG_PATH'] = own;
   process.env['API_PORT'] = String(await choosePort(settings.apiPort));
   const token = readServiceToken(settings);
   const { serve } = await import('#commands/serve.ts');

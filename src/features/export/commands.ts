@@ -1,20 +1,24 @@
-import { command, jobOption, studyOption } from '#commands/command.ts';
+import { command, jobOption, studyOption, WRITTEN } from '#commands/command.ts';
 
 /** Feature: conversations as lines of JSON, for fine-tuning and for judges. */
 
 export const exportCommand = command({
-  summary: 'Writes conversations as messages, one line of JSON per completed model-day.',
+  summary: 'Writes conversations as JSON lines, one per completed model-day.',
   details: [
-    'For fine-tuning, for judges: the form is in docs/guides/publish-and-export.md. Works whether or not the service',
-    'runs. No file is overwritten. Exit code 0, or 1 on failure, which leaves no file behind.',
+    'The lines have the form of chat messages, for fine-tuning and for judges. The service may run. No file ' +
+      'is overwritten.',
   ],
+  exitCodes: WRITTEN,
   options: {
     job: jobOption,
-    models: { value: 'A,B,...', text: 'Only these models, with all repeats, or single runs.' },
+    models: {
+      value: 'A,B,...',
+      text: 'Only these models with all repeats, or runs such as `gpt-5#2`.',
+    },
     study: studyOption,
-    start: { value: 'DATE', text: 'From this date on, YYYY-MM-DD.' },
-    end: { value: 'DATE', text: 'Up to this date.' },
-    'with-reasoning': { text: "Add the models' reasoning, where their providers returned it." },
+    start: { value: 'DATE', text: 'First date, YYYY-MM-DD.' },
+    end: { value: 'DATE', text: 'Last date, YYYY-MM-DD.' },
+    'with-reasoning': { text: 'Add the reasoning that the providers returned.' },
   },
   positionals: { name: 'conversations FILE', least: 2, most: 2 },
   example: 'export conversations days.jsonl --models gpt-5',

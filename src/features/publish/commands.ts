@@ -5,21 +5,22 @@ import type { Application } from '#http/application.ts';
 
 export const publishCommand = (load: () => Promise<Application>) =>
   command({
-    summary: 'Writes the pages into a folder for any file server.',
+    summary: 'Writes the pages with their data into a folder for any file server.',
     details: [
-      'A snapshot, whether or not the service is running: see docs/guides/publish-and-export.md. A second run changes',
-      'only what changed. A folder with files of others is refused. Exit code 0, or 1 on failure.',
+      'The folder shows the results of one moment; the service may run. A second run writes only what has ' +
+        'changed. `publish` refuses a folder that contains files it did not create.',
     ],
+    exitCodes: '0 if the folder is complete, otherwise 1.',
     options: {
       job: jobOption,
       study: studyOption,
-      models: { value: 'A,B,...', text: 'Only these models; without pages of jobs.' },
-      start: { value: 'DATE', text: 'From this date on; without pages of jobs.' },
-      end: { value: 'DATE', text: 'Up to this date; without pages of jobs.' },
+      models: { value: 'A,B,...', text: 'Only these models. Leaves out the job pages.' },
+      start: { value: 'DATE', text: 'First date, YYYY-MM-DD. Leaves out the job pages.' },
+      end: { value: 'DATE', text: 'Last date, YYYY-MM-DD. Leaves out the job pages.' },
       title: { value: 'TEXT', text: 'The title of the site. Default: Trading Simulation.' },
-      'without-conversations': { text: 'Leave out what the models read and said.' },
-      url: { value: 'URL', text: 'Where the folder will be: link previews need it.' },
-      chromium: { value: 'PROGRAM', text: 'A Chromium, to make the preview as PNG too.' },
+      'without-conversations': { text: 'Leave out all that the models read and wrote.' },
+      url: { value: 'URL', text: 'The URL of the published folder, for link previews.' },
+      chromium: { value: 'PROGRAM', text: 'A Chromium that makes the preview image.' },
     },
     positionals: { name: 'DIR', least: 1, most: 1 },
     example: 'publish --job JOB-ID site',

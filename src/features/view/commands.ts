@@ -5,11 +5,12 @@ import type { Application } from '#http/application.ts';
 
 export const viewCommand = (load: () => Promise<Application>) =>
   command({
-    summary: 'Serves the pages of a database file; runs no jobs, changes nothing.',
+    summary: 'Serves the pages of a database file. Read-only, without jobs.',
     details: [
-      'Listens on API_HOST and API_PORT. FILE is a package of backup --job, a backup, or the database',
-      'of a service, which may be running: new results appear. Ends with SIGTERM or Ctrl-C.',
+      'FILE is a package, a backup, or the database of a service, which may run: new results appear on the ' +
+        'pages. It listens on `API_HOST` and `API_PORT` until SIGTERM or Ctrl-C.',
     ],
+    exitCodes: '0 after SIGTERM or Ctrl-C, 1 if it cannot read the file or the port is taken.',
     options: {},
     positionals: oneFile,
     example: 'view paper.db',

@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import { apiFieldsPage } from './docs/api-fields-page.ts';
 import { commandsPage } from './docs/commands-page.ts';
+import { metricsPage } from './docs/metrics-page.ts';
 import { environmentExample, settingsPage } from './docs/settings-page.ts';
 
 /**
@@ -22,6 +24,8 @@ const reference = (name: string, make: () => string): GeneratedPage => ({
 export const generatedPages: readonly GeneratedPage[] = [
   reference('settings', settingsPage),
   reference('commands', commandsPage),
+  reference('metrics', metricsPage),
+  reference('api-fields', apiFieldsPage),
   { path: '.env.example', make: environmentExample },
 ];
 

@@ -396,12 +396,3 @@ test('no module of the service creates an Intl format when it loads: the first o
   );
   assert.deepEqual(eager, []);
 });
-
-test('every setting is in docs/reference/configuration.md', () => {
-  const page = textOf('docs/reference/configuration.md');
-  const lines = textOf('src/core/settings/settings.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm);
-  const settings = [...lines].map(([, name = '']) => name);
-  assert.ok(settings.length > 10);
-  const missing = settings.filter((name) => !page.includes(`\`${name}\``));
-  assert.deepEqual(missing, []);
-});

@@ -8,6 +8,7 @@ ARG RUNTIME_IMAGE=gcr.io/distroless/nodejs24-debian13:nonroot@sha256:9eeb7f5887d
 FROM --platform=$BUILDPLATFORM ${BUILD_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+# Without the script that builds after an installation: there is no source yet.
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && mkdir -p /out/data && cp -r dist/server.js dist/server.js.map configs /out/

@@ -252,6 +252,36 @@ test('the container', { skip }, async (t) => {
     assert.deepEqual((await service.ask('/jobs')).jobs, jobs);
     sh('docker compose down');
   });
+
+  await t.test('podman starts the Deployment of examples/, and the command of its CronJob', () => {
+    const read = (name: string) =>
+      readFileSync(join(clone, 'examples/kubernetes', name), 'utf8').replace(
+        /image: (?=trading-simulation$)/m,
+        '$&localhost/',
+      );
+    // Podman would open the port of the container on this machine.
+    const deployment = read('trading-simulation.yaml').replace(
+      /^ +ports:\n.*\n +containerPort.*\n/m,
+      '',
+    );
+    writeFileSync(join(clone, 'deployment.yaml'), deployment);
+    const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: NAME } };
+    const data = { 'config.json': JSON.stringify(CONFIGURATION) };
+    writeFileSync(join(clone, 'map.yaml'), JSON.stringify({ ...map, data }));
+    const secret = { DEPLOYMENT_MODE: btoa('DEV'), API_TOKEN: btoa(TOKEN) };
+    writeFileSync(join(clone, 'secret.json'), JSON.stringify(secret));
+    sh(`podman secret create ${NAME} secret.json; podman volume rm -f trading-data`);
+    sh('podman play kube --configmap map.yaml deployment.yaml');
+    const name = `${NAME}-pod-0-${NAME}`;
+    sh(`until podman exec ${name} trading-simulation-service healthcheck; do sleep 0.3; done`);
+    const [, args = ''] = /^ +args: (\[.*\])$/m.exec(read('trading-live.yaml')) ?? [];
+    const client = `--pod ${NAME}-pod-0 -e API_URL=http://127.0.0.1:8080 -e API_TOKEN=${TOKEN}`;
+    sh(`podman run --rm ${client} ${NAME} ${JSON.parse(args).join(' ')}`);
+    const log = sh(`podman logs ${name} 2>&1`);
+    assert.match(log, /"mode":"DEV".*"accessTokens":1/);
+    assert.match(log, /^Merged user-configs\/config\.json over /m);
+    sh('podman play kube --down deployment.yaml; podman volume rm trading-data');
+  });
 });
 
 /** The most memory that the container has used, in MB, in the first or second version of control groups. */

@@ -25,13 +25,14 @@ const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 const BUILD_TOOLS = ['sh', 'env', 'mkdir', 'cp', 'chmod', 'test'];
 
 export const PODMAN = {
-  programs: ['podman', 'buildah', 'runc', 'podman-compose', 'iptables'],
+  programs: ['podman', 'buildah', 'runc', 'podman-compose', 'iptables', 'catatonit'],
   packages: [
     'podman',
     'buildah',
     'runc',
     'podman-compose',
     'iptables',
+    'catatonit',
     'containernetworking-plugins',
   ],
 };
@@ -75,6 +76,7 @@ export function preparePodman(t: TestContext): Podman {
     return stdout;
   };
   t.after(() => {
+    trySh('podman pod rm --all --force; podman secret rm --all');
     for (const what of ['container rm', 'volume rm', 'rmi']) trySh(`podman ${what} --all --force`);
     trySh(
       'podman network ls -q --filter label=io.podman.compose.project | xargs -r podman network rm',

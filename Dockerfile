@@ -12,17 +12,21 @@ COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && mkdir -p /out/data && cp -r dist/server.js dist/server.js.map configs /out/
+# The flag keeps Node's inspector closed even before the program's first line.
+RUN printf '#!/nodejs/bin/node --disable-sigusr1\nrequire("/app/server.js");\n' > /command && chmod 755 /command
 
 FROM ${RUNTIME_IMAGE}
 WORKDIR /app
 COPY --from=build --chown=65532:65532 /out /app
+COPY --from=build /command /usr/local/bin/trading-simulation-service
 # The container's own: the service says so where nothing names this path.
 ENV RUNTIME_CONFIG_PATH=/tmp/runtime_config.json
 USER 65532:65532
 EXPOSE 8080
 # The database and the files beside it. Without a volume the results are lost with the container.
 VOLUME /app/data
+HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/usr/local/bin/trading-simulation-service", "healthcheck"]
+# Other commands: docker run --rm IMAGE --help, or docker exec CONTAINER trading-simulation-service --help
+ENTRYPOINT ["/usr/local/bin/trading-simulation-service"]
 # Mount your configuration at /app/user-configs/config.json; it is merged over configs/default_config.json.
-HEALTHCHECK --interval=30s --timeout=6s --start-period=10s --retries=3 CMD ["/nodejs/bin/node", "--disable-sigusr1", "/app/server.js", "healthcheck"]
-# The image's entry point is Node itself. The flag keeps its inspector closed even before the program's first line.
-CMD ["--disable-sigusr1", "/app/server.js", "serve", "--merge-config"]
+CMD ["serve", "--merge-config"]

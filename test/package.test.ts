@@ -9,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { parseEnv } from 'node:util';
@@ -127,30 +127,39 @@ function blockBelow(yaml: string, key: string): string[] {
   return (end === -1 ? block : block.slice(0, end)).map((line) => line.trim());
 }
 
-test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, settings, health check, restarts', () => {
+test('compose.yaml runs the image as the Dockerfile builds it: port, volumes, settings, restarts; commands follow its name', () => {
   const compose = textOf('compose.yaml');
   const [name, build, image] = blockBelow(compose, 'services');
   assert.deepEqual(
     [name, build, image],
     ['trading-simulation:', 'build: .', 'image: trading-simulation'],
   );
-  assert.deepEqual(blockBelow(compose, 'env_file'), ['- path: .env', 'required: false']);
+  assert.match(compose, /^ {4}env_file: \.env$/m);
   const [, path] = /^ENV (RUNTIME_CONFIG_PATH=.*)$/m.exec(textOf('Dockerfile')) ?? [];
   assert.deepEqual(blockBelow(compose, 'environment'), [
     'API_HOST: ""',
     'API_PORT: "8080"',
     path?.replace('=', ': '),
   ]);
-  const port = '- "${API_HOST:+${API_HOST}:}${API_PORT:-8080}:8080"';
+  const port = '- "${API_HOST:-127.0.0.1}:${API_PORT:-8080}:8080"';
   assert.deepEqual(blockBelow(compose, 'ports'), [port]);
   const [data, userConfigs] = blockBelow(compose, 'volumes').map((line) => line.split(':'));
   assert.equal(data?.[1], '/app/data');
   assert.deepEqual(userConfigs?.slice(-2), ['/app/user-configs', 'ro"']);
-  assert.equal(compose.match(/^volumes:\n {2}trading-data:$/gm)?.length, 1);
+  assert.deepEqual(blockBelow(compose, 'trading-data'), ['name: trading-data']);
+  assert.doesNotMatch(compose, /healthcheck:|command:|entrypoint:/, 'those of the image');
   const dockerfile = textOf('Dockerfile');
-  const [, command] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(dockerfile) ?? [];
-  const [, tested] = /test: \["CMD", (.*)$/m.exec(compose) ?? [];
-  assert.equal(`[${tested}`, command);
+  const [, command] = /^COPY --from=build \/command (\S+)$/m.exec(dockerfile) ?? [];
+  assert.equal(basename(command ?? ''), manifest.name);
+  assert.match(
+    dockerfile,
+    /'#!\/nodejs\/bin\/node --disable-sigusr1\\nrequire\("\/app\/server\.js"\);\\n' > \/command/,
+  );
+  const [, entry = ''] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
+  assert.deepEqual(JSON.parse(entry), [command]);
+  const [, health = ''] = /^HEALTHCHECK --interval=30s .* CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  assert.deepEqual(JSON.parse(health), [command, 'healthcheck']);
+  assert.match(dockerfile, /^CMD \["serve", "--merge-config"\]$/m);
   assert.match(dockerfile, / cp -r dist\/server\.js dist\/server\.js\.map configs \/out\/$/m);
   assert.match(dockerfile, /^EXPOSE 8080$/m);
   assert.match(dockerfile, /^VOLUME \/app\/data$/m);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   mkdirSync,
   readdirSync,
@@ -16,7 +17,15 @@ import { noDisk, noLimits, startOnDisk } from './support/disk.ts';
 import { FORMER, makeFormer } from './support/former.ts';
 import { leftToLongForm, isLong } from './support/long.ts';
 import { runInProcess } from './support/in-process.ts';
-import { ask, installProgram, runProgram, startServer, untilAnswer } from './support/program.ts';
+import {
+  ask,
+  followProgram,
+  installProgram,
+  isExecutable,
+  runProgram,
+  startServer,
+  untilAnswer,
+} from './support/program.ts';
 import { runIn } from './support/tables.ts';
 
 const DEV = { DEPLOYMENT_MODE: 'DEV', API_PORT: '0' };
@@ -261,4 +270,23 @@ test('a file in place of the data folder stops the start with the reason', async
   const { code, stderr } = await runProgram([], { cwd });
   assert.deepEqual([code, readFileSync(join(cwd, 'data'), 'utf8')], [1, 'mine']);
   assert.match(stderr, /^Cannot start: data\/agent_data cannot be written: ENOTDIR.*\n$/);
+});
+
+const isRoot = process.getuid?.() === 0;
+test('a data folder that only another user may write stops the start with the command that helps', {
+  skip: isExecutable,
+}, async () => {
+  const cwd = installProgram();
+  const [uid, gid] = isRoot ? [65_532, 65_532] : [process.getuid?.(), process.getgid?.()];
+  mkdirSync(join(cwd, 'data'), { mode: 0o555 });
+  chmodSync(cwd, 0o755);
+  const options = { cwd, env: { API_PORT: '0', RUNTIME_CONFIG_PATH: 'none' } };
+  const user = isRoot ? { uid, gid } : {};
+  for (const args of [[], ['import-prices', 'prices.csv']]) {
+    const command = ['server.js', ...args];
+    const program = followProgram(spawn(process.execPath, command, { ...options, ...user }));
+    const { code, stderr } = await program.ended;
+    assert.equal(code, 1);
+    assert.match(stderr, new RegExp(`^Cannot .*: chown -R ${uid}:${gid} data$`, 'm'));
+  }
 });

@@ -9,26 +9,30 @@ const env = {
   DEBIAN_FRONTEND: 'noninteractive',
 };
 
-/**
- * Whether programs are there, installed from Debian's packages where apt allows it; else skips the
- * test and names them.
- */
-export function hasEngine(
-  t: TestContext,
-  { programs, packages }: { programs: string[]; packages: string[] },
-): boolean {
+interface Tools {
+  programs: string[];
+  /** Debian's packages with these programs. */
+  packages: string[];
+}
+
+/** Whether programs are there, installed where apt allows it; else skips the test and names them. */
+export function hasEngine(t: TestContext, tools: Tools): boolean {
+  const reason = installTools(tools);
+  if (reason !== null) t.skip(reason);
+  return reason === null;
+}
+
+/** Installs programs that are missing; returns why that failed, or null when all are there. */
+export function installTools({ programs, packages }: Tools): string | null {
   const missing = () => programs.filter((name) => spawnSync('which', [name], { env }).status !== 0);
-  if (process.getuid?.() !== 0) {
-    t.skip(`${packages.join(', ')} can be installed and started only by root`);
-    return false;
-  }
+  if (process.getuid?.() !== 0)
+    return `${packages.join(', ')} can be installed and started only by root`;
   if (missing().length > 0) {
     spawnSync('apt-get', ['update'], { env });
     spawnSync('apt-get', ['install', '-y', '--no-install-recommends', ...packages], { env });
   }
-  if (missing().length === 0) return true;
-  t.skip(`${packages.join(', ')} cannot be installed here: ${missing().join(', ')} missing`);
-  return false;
+  if (missing().length === 0) return null;
+  return `${packages.join(', ')} cannot be installed here: ${missing().join(', ')} missing`;
 }
 
 /**

@@ -60,7 +60,7 @@ function isEntry(text: string): boolean {
 }
 
 function readScalar(text: string): Yaml {
-  if (/^["[]/.test(text)) return JSON.parse(text);
+  if (/^["[{]/.test(text)) return JSON.parse(text);
   assert.match(text, /^[\w./-]+$/, `a scalar that needs quotes: ${text}`);
   if (text === 'true' || text === 'false') return text === 'true';
   return /^\d+$/.test(text) ? Number(text) : text;

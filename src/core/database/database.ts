@@ -148,7 +148,7 @@ export function openDatabase(
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
-    throw cannot(`open the database ${path}`, error, storageMessage(error));
+    throw cannot(`open the database ${path}`, error, storageMessage(error, path));
   }
   return createDatabase(connection, path);
 }

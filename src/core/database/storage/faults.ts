@@ -1,5 +1,6 @@
-import { statfsSync } from 'node:fs';
-import { errorMessage, ServiceError } from '#domain/service-error.ts';
+import { accessSync, constants, statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { errorCode, errorMessage, ServiceError } from '#domain/service-error.ts';
 import { asObject } from '#json/json.ts';
 
 const SQLITE_BUSY = 5;
@@ -37,9 +38,29 @@ const LACKS = new Map([
   [0x150a, NO_SHARED_MEMORY],
 ]);
 
-/** An error's message; of a file system that lacks what SQLite needs, what to do. */
-export function storageMessage(thrown: unknown): string {
-  return LACKS.get(resultCode(thrown)) ?? errorMessage(thrown);
+/**
+ * The message of an error while the database at `path` was opened. It says what to do if the file
+ * system lacks what SQLite needs, or if only another user may write.
+ */
+export function storageMessage(thrown: unknown, path: string): string {
+  return LACKS.get(resultCode(thrown)) ?? `${errorMessage(thrown)}${ownerHint(thrown, path)}`;
+}
+
+/** The command that lets this process write, if only another user may; otherwise empty. */
+function ownerHint(thrown: unknown, path: string): string {
+  const folder = dirname(path);
+  if (errorCode(thrown) !== 'EACCES' && ![folder, path].some(isDenied)) return '';
+  const [user, group] = [process.getuid?.(), process.getgid?.()];
+  return `. This process runs as user ${user}; let it write: chown -R ${user}:${group} ${folder}`;
+}
+
+function isDenied(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return errorCode(error) === 'EACCES';
+  }
 }
 
 /**

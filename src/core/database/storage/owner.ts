@@ -137,7 +137,9 @@ function writeToFolder<Result>(path: string, write: () => Result): Result {
   try {
     return write();
   } catch (cause) {
-    throw new Error(`${folderBeside(path)} cannot be written: ${storageMessage(cause)}`, { cause });
+    throw new Error(`${folderBeside(path)} cannot be written: ${storageMessage(cause, path)}`, {
+      cause,
+    });
   }
 }
 

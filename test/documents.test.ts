@@ -39,7 +39,7 @@ test('what a safe start needs is named where a reader looks for it', () => {
   const named: Record<string, string[]> = {
     'README.md': ['API_HOST', 'API_TOKEN', 'RUNTIME_CONFIG_PATH', 'max_cost_usd', 'WSL'],
     'docs/explain/security.md': ['API_HOST=127.0.0.1', 'API_TOKEN', 'V8', '#bubblewrap'],
-    'RELEASING.md': ['npm sbom', "grep -rhoE 'uses: "],
+    'RELEASING.md': ['npm sbom', 'lab/release/verify-actions.sh'],
   };
   for (const [document, names] of Object.entries(named))
     for (const name of names) assert.ok(textOf(document).includes(name), `${document}: ${name}`);

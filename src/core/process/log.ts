@@ -64,7 +64,7 @@ function quoteField(value: unknown): string {
 }
 
 /**
- * An error's stack trace, or its text if it has none: docs/guides/deploy.md finds its source lines.
+ * An error's stack trace, or its text if it has none. `node --enable-source-maps` shows its source lines.
  */
 export function stackTrace(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

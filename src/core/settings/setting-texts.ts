@@ -136,7 +136,7 @@ export const settingGroups: readonly SettingGroup[] = [
         text:
           'The address that the service listens on. Without it, the service listens on all interfaces, so that other machines can ' +
           'reach it: set `127.0.0.1` to accept only connections from this machine, or set `API_TOKEN`. With Docker Compose this is the ' +
-          'address on the host.',
+          'address on the host; empty, it is `127.0.0.1`.',
         unset: 'all interfaces',
         example: '127.0.0.1',
       },

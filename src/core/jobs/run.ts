@@ -10,6 +10,7 @@ import {
   pendingModelDays,
   skipModelDays,
   type SkippedOnDate,
+  resumedRuns,
   skippedModelDays,
   faultyAnswers,
 } from '#database/model-days.ts';
@@ -137,14 +138,14 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   const at = timestamp(clock());
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
-    const skipNotes = skipWarnings(skippedModelDays(database, jobId));
+    const skipNotes = skipWarnings(skippedModelDays(database, jobId), resumedRuns(database, jobId));
     const limitNotes = limitWarnings(database, agentConfig);
     addWarnings(database, jobId, [...prices.warnings, ...limitNotes, ...skipNotes]);
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
   if (hasNoPrices) {
     const reason = noDownloadReason(settings);
-    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
+    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}. Import prices with import-prices`;
   }
   for (const date of priced) {
     await runDate(job, date);
@@ -234,10 +235,13 @@ function logForeignHosts({ log, settings, runs }: ActiveJob): void {
 }
 
 /** Why a job fails that has model-days to run, and prices for none of their dates. */
-export const NO_DATES = 'No trading dates available after price data preparation';
+export const NO_DATES = 'The job could not run: there are no prices for any of its dates';
 
 /** What was skipped of a job, as sentences with counts. */
-function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
+function skipWarnings(
+  skipped: readonly SkippedOnDate[],
+  resumed: ReturnType<typeof resumedRuns>,
+): string[] {
   const countSkipped = (reason: string) =>
     skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
   const completed = countSkipped(skipReasons.alreadyCompleted);
@@ -246,10 +250,11 @@ function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
     reason === skipReasons.noPriceData ? date : [],
   );
   return compact([
-    completed > 0 && `Skipped ${count(completed, 'model-day')} already completed`,
-    early > 0 && `Skipped ${count(early, 'model-day')} before the model's resume date`,
+    completed > 0 && `Skipped ${count(completed, 'completed model-day')}`,
+    early > 0 &&
+      `Skipped ${count(early, 'model-day')}: ${list(resumed.map(({ model, startDate }) => `${model} runs from ${startDate} on`))}`,
     unpriced.length > 0 &&
-      `Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`,
+      `Skipped ${count(unpriced.length, 'date')} without prices: ${list(unpriced)}`,
   ]);
 }
 
@@ -264,16 +269,20 @@ function answerWarnings({
   written,
 }: ReturnType<typeof faultyAnswers>[number]): Warning[] {
   const rows: [number, Warning['code'], string][] = [
-    [unread, 'unread', `gave no answer that could be read on ${count(unread, 'model-day')}`],
+    [
+      unread,
+      'unread',
+      `returned no valid decision on ${count(unread, 'model-day')}, and did not trade there`,
+    ],
     [
       refused,
       'refused_answers',
-      `refused to answer, or was held back by its provider, ${count(refused, 'time')}; nothing in those answers was executed`,
+      `refused to answer, or its provider blocked the answer, ${count(refused, 'time')}; nothing in such an answer is executed`,
     ],
     [
       written,
       'written_calls',
-      `wrote orders as text in ${count(written, 'answer')}, which is never executed: for a local server, set its tool-call parser`,
+      `wrote orders as text in ${count(written, 'answer')}, and text is never executed: on a local server, set the tool-call parser`,
     ],
   ];
   return rows.flatMap(([times, code, message]) =>
@@ -289,7 +298,7 @@ export function addModelDayWarnings(database: Database, jobId: string): void {
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   const days = first.map(({ model, date }) => `${model} ${date}`);
-  const stale = `${count(total, 'stale model-day')}, whose start, prices, splits, dividends or exchanges have changed since`;
+  const stale = `${count(total, 'model-day')} ${total === 1 ? 'is' : 'are'} stale, because earlier results, prices, splits, dividends or exchanges changed since`;
   addWarnings(
     database,
     jobId,

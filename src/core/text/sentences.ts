@@ -6,9 +6,9 @@ export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** "1 date", "2 dates". */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+/** "1 date", "2 dates"; with `plural` where an s at the end is not enough. */
+export function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
 }
 
 /** `$5`, `CNY 5`. */

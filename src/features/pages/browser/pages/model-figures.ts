@@ -116,7 +116,11 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
       const shown = known.has(name) ? figureText(value, format) : null;
       if (shown === null) return [];
       const isFree = name === 'cost_sensitivity' && report.no_trading_costs;
-      const words = [meaning, value === null && reason(report), isFree && 'Its own cost nothing'];
+      const words = [
+        meaning,
+        value === null && reason(report),
+        isFree && 'Its own orders cost nothing',
+      ];
       return {
         label,
         group: figureLabel(group),

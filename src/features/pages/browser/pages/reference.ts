@@ -24,9 +24,9 @@ export const showReference: Page = async (host, _params, signal) => {
     h('p', info.description, ' ', h('span.quiet', `Version ${info.version}.`)),
     h(
       'p',
-      'Every field of every response is described in ',
+      'A description of every field of every response: ',
       link('/openapi.json', '/openapi.json'),
-      ', which tools for OpenAPI 3.1 read.',
+      ' (OpenAPI 3.1).',
     ),
     ...groups,
   );

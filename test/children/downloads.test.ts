@@ -107,7 +107,7 @@ test('at the daily quota the job continues with the complete dates, and its warn
   assert.deepEqual(status.warnings, [
     'Rate limit reached: 1 of 2 symbols downloaded',
     "2 dates left out: 2025-11-20, 2025-11-21; try again tomorrow, when the provider's daily quota is reset",
-    'Skipped 2 dates without price data: 2025-11-20, 2025-11-21',
+    'Skipped 2 dates without prices: 2025-11-20, 2025-11-21',
   ]);
   const [failed] = service.logLines.filter(({ message }) => message === 'price request failed');
   assert.deepEqual(

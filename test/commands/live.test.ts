@@ -143,7 +143,7 @@ test('every evening of a month: each session once', inLongForm, async (t) => {
     staleDays,
     models.map((model) => `${model} ${CORRECTED.date}`),
   );
-  const changed = 'whose start, prices, splits, dividends or exchanges have changed since';
+  const changed = 'because earlier results, prices, splits, dividends or exchanges changed since';
   assert.ok(said.includes(`, ${changed}: ${staleDays.join(', ')}; `), said);
 });
 

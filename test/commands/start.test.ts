@@ -75,7 +75,7 @@ test('a start with a broken configuration succeeds with a warning; placeholders 
   const { stderr } = await server.ended;
   const logged = stderr.split('\n').filter((line) => line.includes('"level":"WARNING"'));
   const linesWith = (words: string) => logged.filter((line) => line.includes(words));
-  const placeholders = linesWith('placeholders in the configuration count as absent');
+  const placeholders = linesWith('placeholders in the configuration are ignored');
   assert.match(placeholders.join('\n'), /^.*"fields":"models\['model-a'\]\.openai_api_key".*$/);
   assert.equal(linesWith(JSON.stringify(unknown)).length, 1);
   assert.equal(linesWith('default_config.json: it is not JSON (line 1 column 13)').length, 1);

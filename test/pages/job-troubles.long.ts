@@ -74,7 +74,7 @@ test('the failure of a job comes first, with its cause, until a later one ends w
   assert.equal((await service.get(`/simulate/status/${ended}`)).body.status, 'completed');
   await discard.click();
   await button(page, 'Discard the job').click();
-  await page.getByText('This job was discarded: its model-days no longer count.').waitFor();
+  await page.getByText('This job was discarded').waitFor();
   assert.equal(await page.locator('.job .state').first().innerText(), 'Discarded');
   assert.equal(await discard.isVisible(), false);
   await open('/');

@@ -196,7 +196,7 @@ test('a study in the query: its models, and names without @ are of it', async ()
   assert.deepEqual([studies, newest], [Object.keys(STUDIES), 'two']);
 });
 
-const there = `there are ${Object.keys(STUDIES).join(', ')}`;
+const there = `known studies: ${Object.keys(STUDIES).join(', ')}`;
 const refused: [path: string, status: number, detail: string][] = [
   ['/results?study=nope', 422, `study: there is no study 'nope'; ${there}`],
   ['/models?study=nope', 422, `study: there is no study 'nope'; ${there}`],

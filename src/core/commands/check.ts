@@ -113,7 +113,7 @@ function describeAudit(
       unverifiable,
     ),
     ...describeList(
-      'stale (not an error): their start, prices, splits, dividends or exchanges have changed since',
+      'stale (not an error): earlier results, prices, splits, dividends or exchanges changed since',
       stale,
       ({ model, date }) => [`${model} ${date}`],
     ),

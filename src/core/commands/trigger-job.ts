@@ -52,8 +52,10 @@ export function describeJobEnd(job: Status): string {
     .filter((detail) => detail.status === 'failed')
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
   const unnamed = failures.splice(MAX_NAMED_FAILURES).length;
+  const outcome = status === 'partial' ? 'partly completed' : status;
+  const time = durationText(total_duration_seconds ?? 0);
   const lines = compact([
-    `Job ${status === 'partial' ? 'partly completed' : status} after ${durationText(total_duration_seconds ?? 0)}. Model-days: ${progressText(job)}.`,
+    `Job ${outcome} after ${time}. Model-days: ${progressText(job)}.`,
     !!error && error,
     ...failures,
     unnamed > 0 && `and ${unnamed} more failed`,
@@ -155,7 +157,9 @@ async function watchJob(
   const isIdle = status.status === 'failed' && status.progress.failed === 0;
   if (isLive && isIdle && late.length > 0 && !isLacking) {
     const warnings = status.warnings?.map(cleanText) ?? [];
-    const nothing = `No prices yet for ${late.join(', ')}: a market holiday, or the price provider is late. The next scheduled run tries again.`;
+    const nothing =
+      `No prices yet for ${late.join(', ')}: a market holiday, or the price provider is late. ` +
+      'The next scheduled run tries again.';
     process.stdout.write(`${[nothing, ...warnings].join('\n')}\n`);
     return 0;
   }

@@ -141,7 +141,9 @@ export async function storeRefusedAdditions(
   { additions: refused, reason }: RefusedAdditions,
 ): Promise<void> {
   const { database } = job;
-  const warning = `The provider of '${entry.signature}' rejected ${list(refused)}, which the service adds; requests are now sent without it. The provider ${reason}`;
+  const warning =
+    `The provider of '${entry.signature}' rejected ${list(refused)}, which the service adds; ` +
+    `requests are now sent without it. The provider ${reason}`;
   await database.write(() => {
     addLeftOut(database, modelDay, refused);
     addWarnings(database, job.jobId, [warning]);

@@ -124,10 +124,16 @@ function findRefusal(
   const { entry, keyRefusals } = run;
   const { model: name } = day.modelDay;
   if (keyRefusals.length >= MAX_KEY_REFUSALS)
-    return `Not run: the provider rejected the API key on the previous ${MAX_KEY_REFUSALS} model-days; correct the key, then run these days again. ${keyRefusals.at(-1)}`;
+    return (
+      `Not run: the provider rejected the API key on the previous ${MAX_KEY_REFUSALS} model-days; ` +
+      `correct the key, then run these days again. ${keyRefusals.at(-1)}`
+    );
   const spent = spentOverLimit(job.database, run, day);
   if (spent !== null)
-    return `Cost limit reached: this job has spent $${Number(spent.toPrecision(4))} on '${run.family}', and max_cost_usd is $${entry.max_cost_usd}`;
+    return (
+      `Cost limit reached: this job has spent $${Number(spent.toPrecision(4))} on '${run.family}', ` +
+      `and max_cost_usd is $${entry.max_cost_usd}`
+    );
   return entry.tools.includes('search_news') && job.settings.jinaApiKey === null
     ? `Cannot run '${name}': it uses search_news, and JINA_API_KEY is no longer set`
     : null;

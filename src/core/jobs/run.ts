@@ -298,7 +298,9 @@ export function addModelDayWarnings(database: Database, jobId: string): void {
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   const days = first.map(({ model, date }) => `${model} ${date}`);
-  const stale = `${count(total, 'model-day')} ${total === 1 ? 'is' : 'are'} stale, because earlier results, prices, splits, dividends or exchanges changed since`;
+  const stale =
+    `${count(total, 'model-day is', 'model-days are')} stale, because earlier results, prices, ` +
+    'splits, dividends or exchanges changed since';
   addWarnings(
     database,
     jobId,

@@ -43,8 +43,14 @@ export function gapWarnings(
   return missing.size === 0
     ? []
     : [
-        `${missing.size} of ${count(universe.length, 'symbol')} ${missing.size === 1 ? 'has' : 'have'} no prices on some dates and cannot be traded then: ${list([...missing].sort())}`,
+        `${haveOf(missing.size, universe.length)} no prices on some dates and cannot be traded then: ` +
+          list([...missing].sort()),
       ];
+}
+
+/** "1 of 4 symbols has", "2 of 4 symbols have". */
+function haveOf(some: number, all: number): string {
+  return `${some} of ${count(all, 'symbol')} ${some === 1 ? 'has' : 'have'}`;
 }
 
 /** Of a universe in which some symbols have real prices and the others made-up ones. */
@@ -52,7 +58,7 @@ export function mixWarnings(real: ReadonlySet<string>, universe: readonly string
   const synthetic = universe.length - real.size;
   if (real.size === 0 || synthetic === 0) return [];
   const message =
-    `Only ${real.size} of ${universe.length} symbols ${real.size === 1 ? 'has' : 'have'} real prices (${list([...real].sort())}); the others have synthetic ones. ` +
+    `Only ${haveOf(real.size, universe.length)} real prices (${list([...real].sort())}); the others have synthetic ones. ` +
     'To trade only real prices, cancel the job and name only these symbols in stock_symbols or the universe';
   return [{ code: 'mixed_prices', message }];
 }
@@ -66,7 +72,7 @@ export function limitWarnings(
   const free = symbolsWithAdjustedPrices(reader, limited);
   if (free.size === 0) return [];
   return [
-    `${free.size} of ${count(symbols.length, 'symbol')} trade${free.size === 1 ? 's' : ''} without a price limit, because the prices are adjusted for splits: ` +
+    `${haveOf(free.size, symbols.length)} no price limit, because the prices are adjusted for splits: ` +
       `${list([...free], { most: MAX_NAMED_ACTIONS })}. Import raw prices instead (import-prices FILE --as raw)`,
   ];
 }
@@ -103,7 +109,8 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (s
     unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
   return compact<string | Warning>([
     isFullRefused &&
-      "The price provider's free plan covers only the last 100 trading days. Older dates have no prices: import them from a file (import-prices), or use another plan",
+      "The price provider's free plan covers only the last 100 trading days. Older dates have no prices: " +
+        'import them from a file (import-prices), or use another plan',
     left.length > 0 &&
       `The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`,
     ...[...withoutActions].map(
@@ -112,7 +119,9 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (s
     ),
     pending.length > 0 && {
       code: 'not_out_yet',
-      message: `The price provider has not published all prices of ${count(pending.length, 'date')} yet; the next job requests them again: ${list(pending)}`,
+      message:
+        `The price provider has not published all prices of ${count(pending.length, 'date')} yet; ` +
+        `the next job requests them again: ${list(pending)}`,
     },
     history !== null && historyWarning(history),
     unknown.length > 0 &&
@@ -122,7 +131,9 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (s
 
 function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['history']>): string {
   const which = found === 0 ? 'None' : `Only ${found}`;
-  return `${which} of the ${count(wanted, 'trading day')} before ${before} ${found < 2 ? 'has' : 'have'} prices, so models see a shorter price history`;
+  const have = found < 2 ? 'has' : 'have';
+  const days = count(wanted, 'trading day');
+  return `${which} of the ${days} before ${before} ${have} prices, so models see a shorter price history`;
 }
 
 /** Warnings about the content of the provider's responses. */
@@ -136,12 +147,15 @@ function contentWarnings(report: DownloadReport): string[] {
     unreadable.size > 0 &&
       `The price provider sent unusable responses for ${symbolList(unreadable)}: ${firstUnreadable}`,
     revisions.size > 0 &&
-      `The price provider corrected ${count(revised, 'daily price')} (${symbolList(revisions)}). The old values are kept in price_revisions; model-days that used them become stale`,
+      `The price provider corrected ${count(revised, 'daily price')} (${symbolList(revisions)}). ` +
+        'The old values are kept in price_revisions; model-days that used them become stale',
     refusedBars.length > 0 && refusedBarsWarning(refusedBars),
     refusedActions.length > 0 &&
-      `Rejected ${count(refusedActions.length, 'split or dividend', 'splits or dividends')} of the price provider: ${describeReasons(refusedActions)}`,
+      `Rejected ${count(refusedActions.length, 'split or dividend', 'splits or dividends')} of the price provider: ` +
+        describeReasons(refusedActions),
     skippedActions > 0 &&
-      `Skipped ${count(skippedActions, 'unreadable split or dividend', 'unreadable splits or dividends')} of the price provider, outside the dates of the job`,
+      `Skipped ${count(skippedActions, 'unreadable split or dividend', 'unreadable splits or dividends')} ` +
+        'of the price provider, outside the dates of the job',
     syntheticReplaced.length > 0 &&
       `Real prices replaced the synthetic prices of ${count(syntheticReplaced.length, 'symbol')}: ${list(syntheticReplaced)}`,
   ]);

@@ -139,7 +139,10 @@ export function resolveEndpoint(
 /** In words, what to do about a prefix that no maker has. */
 export function describeUnknownMaker(prefix: string): string {
   const known = list(makers.flatMap(({ prefixes }) => prefixes.map((one) => `${one}/`)));
-  return `no known provider has the prefix '${prefix}/' (known: ${known}); for another endpoint set openai_base_url in its entry, or OPENAI_API_BASE`;
+  return (
+    `no known provider has the prefix '${prefix}/' (known: ${known}); ` +
+    'for another endpoint set openai_base_url in its entry, or OPENAI_API_BASE'
+  );
 }
 
 /**

@@ -181,7 +181,8 @@ export function findParticipants(all: readonly TrackRecord[]) {
     for (const { model } of able)
       reasons.set(
         model,
-        `Needs ${count(MIN_DAYS, 'day')} that all runs compared completed without a gap; there ${days.length === 1 ? 'is' : 'are'} ${days.length}`,
+        `Needs ${count(MIN_DAYS, 'day')} that all runs compared completed without a gap; ` +
+          `there ${days.length === 1 ? 'is' : 'are'} ${days.length}`,
       );
   return {
     /** By place: the days that every run of these models has started from the same close. */

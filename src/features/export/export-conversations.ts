@@ -32,7 +32,7 @@ export async function exportConversations(
   given: ExportArguments,
 ): Promise<number> {
   if (what !== 'conversations')
-    throw new WrongUsage(`there is nothing to export called ${what}; there are conversations`);
+    throw new WrongUsage(`unknown export ${what}; the only one is conversations`);
   const { job: job_id, models, study, start: start_date, end: end_date } = given;
   checkDates({ start: start_date, end: end_date });
   const settings = readSettings(process.env);

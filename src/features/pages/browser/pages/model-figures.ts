@@ -188,7 +188,7 @@ export function entryStyles(families: readonly Pick<Family, 'family' | 'details'
   const known = all.map(({ family, style }): [string, Style | null] => {
     const own = factorNames(style);
     if (style === null || own === '' || own === usual) return [family, style];
-    const unavailable = `It is over ${own}, and those of others are over ${usual}`;
+    const unavailable = `Its factors are ${own}; those of the other models are ${usual}`;
     return [family, { ...style, alpha: null, alpha_contribution: null, unavailable }];
   });
   return new Map(known);

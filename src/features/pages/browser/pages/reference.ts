@@ -24,9 +24,9 @@ export const showReference: Page = async (host, _params, signal) => {
     h('p', info.description, ' ', h('span.quiet', `Version ${info.version}.`)),
     h(
       'p',
-      'A description of every field of every response: ',
+      'Every field of every response is described in ',
       link('/openapi.json', '/openapi.json'),
-      ' (OpenAPI 3.1).',
+      ', which tools for OpenAPI 3.1 read.',
     ),
     ...groups,
   );

@@ -196,11 +196,7 @@ test('a dividend above a quarter of the close before its ex-date is a warning, i
   const { stdout: late } = await importing(cwd, {
     'prices.csv': `symbol,date,open,close\n${bars('LATE')}`,
   });
-  assert.match(
-    String(warned(late)),
-    /the dividend of LATE on 2024-05-10/,
-    'also when its prices come later',
-  );
+  assert.match(String(warned(late)), /LATE .*2024-05-10/, 'also when its prices come later');
   const { stdout: earlier } = await importing(cwd, {
     'prices.csv': `${BARS}LATE,2024-05-08,100,100\n`,
   });

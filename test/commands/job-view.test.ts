@@ -52,6 +52,10 @@ test('the result of a job, in lines without control characters', () => {
     const said = describeJobEnd(job(['2025-11-10'], { a: '#' }, completed));
     assert.equal(said, `Job completed after ${time}. Model-days: 1 of 1 run.`);
   }
+  const [none, two] = [job([], {}, end), job(['2025-11-10'], { a: '#', b: 'x' }, end)];
+  assert.match(describeJobEnd(none), /^Job failed after 1\.5 s\. Model-days: 0 of 0 run\.\n/);
+  const partial = describeJobEnd({ ...two, status: 'partial' });
+  assert.match(partial, /^Job partly completed .*: 1 of 2 run, 1 failed\.\n/);
   const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
   assert.equal(describeJobEnd(many).split('\n').length, 52);
   assert.match(describeJobEnd(many), /and 211 more failed$/);

@@ -204,7 +204,7 @@ const unusable: [make: (path: string) => void, message: RegExp][] = [
   ],
   [
     (path) => copyFileSync(path, `${path}-wal`),
-    /its log \(-wal\) lies beside it without the index \(-shm\); start the service on it once/,
+    /its log \(-wal\) exists without its index \(-shm\); start the service on it once/,
   ],
 ];
 test('a file that cannot be viewed is refused with the reason', async () => {

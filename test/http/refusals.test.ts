@@ -26,6 +26,7 @@ const refusals = tableOf<[status: string, request: string, detail: string]>(Stri
   422 | {"end_date":"2025-11-10","models":["\ud800"]} | models[0]: must not contain half a character (U+D800)
   422 | {"end_date":"2025-11-10","replace_existing":"true"} | replace_existing: expected true or false
   422 | {"end_date":"2025-11-10","symbols":[],"bench":1} | symbols: unknown field; bench: unknown field
+  422 | {"end_date":"2025-11-10","start":"2025-11-03"} | start: unknown field (did you mean "start_date"?)
   422 | {"end_date":"2025-11-10","date_range":[]} | date_range: …use start_date and end_date
   422 | {"end_date":"2025-11-10","config_path":"/etc/passwd"} | config_path: …no longer accepted…
   422 | {"date_range":[],"config_path":"c","end_date":1} | end_date: …; date_range: …; config_path: …

@@ -120,6 +120,11 @@ const marks: [name: string, runs: Partial<ModelReport>[], marks: string[]][] = [
   ['nothing', [{}, {}], []],
   ['what makes it incomparable', [{ incomparable: [late] }], ['not comparable: period=Its period']],
   [
+    'a part of the universe, which is no difference of terms',
+    [{ incomparable: [{ kind: 'part_of_universe', reason: 'It holds 2 of 3 symbols: cash' }] }],
+    ['holds 2 of 3 symbols=It holds 2 of 3 symbols: cash'],
+  ],
+  [
     'failed days, and days that its model may remember',
     [{ failed_model_days: 1, ...early }],
     [

@@ -263,7 +263,7 @@ test('an odd time of Alpha Vantage and an odd date of a filing are refused', asy
   ]);
   assert.equal(refused.length, times.length + dates.length);
   for (const line of refused)
-    assert.match(line, /: (time_published|filing_date) is (missing|not a date .*): /);
+    assert.match(line, /: (published_at|filing_date) is (missing|not a date .*): /);
 });
 
 test('a row of CSV is refused by its first line, and the rows after it are read', async () => {

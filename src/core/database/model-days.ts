@@ -83,16 +83,6 @@ export const skippedModelDays = reads(
   (jobId: string) => [jobId],
 );
 
-/** The runs of a job that had model-days before their own start, which were skipped. */
-export const resumedRuns = reads(
-  'all',
-  `SELECT {} FROM simulation_runs AS run WHERE job_id = ?1 AND EXISTS (SELECT 1 FROM job_details AS own
-     WHERE own.job_id = ?1 AND own.model = run.model AND own.error = '${skipReasons.beforeResumeDate.replace("'", "''")}')
-   ORDER BY model_index`,
-  { model: text, startDate: text },
-  (jobId: string) => [jobId],
-);
-
 /** The model-days of a date that have not ended, in the order of the job's models. */
 export const pendingModelDays = reads(
   'all',

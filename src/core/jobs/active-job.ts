@@ -85,6 +85,7 @@ export interface WorkerContext {
 /** What a run asks, and of whom: resolved once for all its model-days. */
 export interface ActiveRun {
   family: string;
+  startDate: string;
   entry: Entry;
   /** `error`: why it cannot be asked. */
   model: StartMessage['model'] | { error: string };

@@ -10,7 +10,6 @@ import {
   pendingModelDays,
   skipModelDays,
   type SkippedOnDate,
-  resumedRuns,
   skippedModelDays,
   faultyAnswers,
 } from '#database/model-days.ts';
@@ -102,9 +101,9 @@ function openJob(
   const job = loadJob(context.database, jobId);
   const agentConfig = parseAgentConfiguration(job.agentConfig);
   const sources = { ...context, configuration: tryReadConfiguration(context), agentConfig };
-  const resolved = job.runs.map(({ model: name, family, entry: stored }) => {
+  const resolved = job.runs.map(({ model: name, family, startDate, entry: stored }) => {
     const entry = decodeEntry(stored);
-    const run = { family, entry, model: resolveModel(entry, sources), keyRefusals: [] };
+    const run = { family, startDate, entry, model: resolveModel(entry, sources), keyRefusals: [] };
     return [name, run] as const;
   });
   return {
@@ -138,14 +137,14 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   const at = timestamp(clock());
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
-    const skipNotes = skipWarnings(skippedModelDays(database, jobId), resumedRuns(database, jobId));
+    const skipNotes = skipWarnings(skippedModelDays(database, jobId), job.runs);
     const limitNotes = limitWarnings(database, agentConfig);
     addWarnings(database, jobId, [...prices.warnings, ...limitNotes, ...skipNotes]);
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
   if (hasNoPrices) {
     const reason = noDownloadReason(settings);
-    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}. Import prices with import-prices`;
+    return reason === null ? NO_DATES : `${NO_DATES} (${reason}). Import them with import-prices`;
   }
   for (const date of priced) {
     await runDate(job, date);
@@ -238,21 +237,21 @@ function logForeignHosts({ log, settings, runs }: ActiveJob): void {
 export const NO_DATES = 'The job could not run: there are no prices for any of its dates';
 
 /** What was skipped of a job, as sentences with counts. */
-function skipWarnings(
-  skipped: readonly SkippedOnDate[],
-  resumed: ReturnType<typeof resumedRuns>,
-): string[] {
+function skipWarnings(skipped: readonly SkippedOnDate[], runs: ActiveJob['runs']): string[] {
   const countSkipped = (reason: string) =>
     skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
   const completed = countSkipped(skipReasons.alreadyCompleted);
   const early = countSkipped(skipReasons.beforeResumeDate);
-  const unpriced = skipped.flatMap(({ reason, date }) =>
-    reason === skipReasons.noPriceData ? date : [],
+  const datesWith = (reason: string) =>
+    skipped.flatMap((one) => (one.reason === reason ? one.date : []));
+  const unpriced = datesWith(skipReasons.noPriceData);
+  const [first = ''] = datesWith(skipReasons.beforeResumeDate);
+  const starts = [...runs].flatMap(([model, { startDate }]) =>
+    startDate > first ? `${model} runs from ${startDate} on` : [],
   );
   return compact([
     completed > 0 && `Skipped ${count(completed, 'completed model-day')}`,
-    early > 0 &&
-      `Skipped ${count(early, 'model-day')}: ${list(resumed.map(({ model, startDate }) => `${model} runs from ${startDate} on`))}`,
+    early > 0 && `Skipped ${count(early, 'model-day')}: ${list(starts)}`,
     unpriced.length > 0 &&
       `Skipped ${count(unpriced.length, 'date')} without prices: ${list(unpriced)}`,
   ]);

@@ -160,9 +160,6 @@ export function dateOnly(row: unknown): CalendarDate | null {
   return found?.publishedAt === found?.date ? (found?.date ?? null) : null;
 }
 
-/** Where a row may have its date, under the name of its source. */
-const DATE_FIELDS = ['published_at', 'filing_date', 'published_utc', 'time_published'];
-
 /** The document that a row is, or why it is none. */
 export function toDocument(row: unknown) {
   const fields = asObject(row);
@@ -175,8 +172,7 @@ export function toDocument(row: unknown) {
     const field = String(path[0]?.key);
     const wrong = fieldProblems[field] ?? `must be 1 to ${MAX_LINE_LENGTH} characters`;
     const value = path.at(-1)?.value;
-    const isDate = field === 'published_at';
-    const name = (isDate && DATE_FIELDS.find((one) => one in fields)) || field;
+    const name = field === 'published_at' && 'filing_date' in fields ? 'filing_date' : field;
     return value === undefined
       ? defective(`${name} is missing`, row)
       : defective(`${name} ${wrong}`, value);

@@ -12,11 +12,11 @@ import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
 import { importFile, type ImportSummary } from './import.ts';
 import type { ImportOptions } from './store-staged.ts';
-import { compact, formatNumber, list } from '#text/sentences.ts';
+import { compact, formatNumber, list, plural } from '#text/sentences.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import { parseChoice, resetNote } from '#commands/arguments.ts';
-import { plural, createProgressLine } from '#commands/terminal.ts';
+import { createProgressLine } from '#commands/terminal.ts';
 
 const NOT_ALL_IMPORTED = 1;
 const IMPORT_CACHE_MB = 32;

@@ -211,7 +211,7 @@ test('API_HOST is the only address it listens on; in PROD a warning says that ev
     const names = env['API_HOST'] ? 'API_HOST or API_PORT' : 'API_PORT';
     assert.match(taken.stderr, new RegExp(`on port ${port}: .*; set ${names} to use another`));
     const { stderr } = await stopped(server);
-    const warning = `Everyone who reaches port ${port} has all rights`;
+    const warning = `Anyone who reaches port ${port} has full access`;
     assert.equal(stderr.split(warning).length, isWarned ? 2 : 1, stderr);
   }
 });
@@ -268,7 +268,7 @@ test('the demo finds a free port, knows its own token, shows trades and refusals
   demo.process.kill('SIGINT');
   const { code, stdout, stderr } = await demo.ended;
   assert.equal(code, 0);
-  assert.match(stdout, new RegExp(`Port ${port} is taken`));
+  assert.match(stdout, new RegExp(`Port ${port} is in use`));
   assert.match(stdout, /^model +trades +refused orders +end value +return$/m);
   const rows = stdout.match(/^gpt-5(#2)? +\d+ +\d+ +[\d,]+\.\d\d +[+-]\d+\.\d\d %$/gm);
   assert.deepEqual([rows?.length, stdout.match(/%$/gm)?.length], [2, 2], stdout);

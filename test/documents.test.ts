@@ -10,8 +10,8 @@ import { additions } from '../src/core/wire/protocol.ts';
 import { tableOf } from './support/text-table.ts';
 
 /**
- * What documents promise: paths that exist, links that lead somewhere, one word for one thing,
- * plain English.
+ * What documents promise: paths that exist, links that lead somewhere, one word for one thing.
+ * test/prose.ts checks their style.
  */
 
 const ROOT = new URL('..', import.meta.url).pathname;
@@ -203,33 +203,6 @@ test('the words of the glossary are explained once, and the program uses them', 
 
 type Rule = [pattern: RegExp, better: string];
 
-/** Phrases that are not plain English. */
-const phrases: Rule[] = [
-  [/\bwho (may )?asks?\b/i, 'clients, access'],
-  [/\b(go|goes|going|went|gone) on\b/i, 'continue, keep'],
-  [/\b(of|as of) then\b/i, 'at the time'],
-  [/\b(no|every|some)body\b/i, 'no one, anyone, unknown'],
-  [/\bwhoever\b/i, 'name who'],
-  [/\b(is|are|was|were|be|been) told\b/i, 'reads, receives, is shown, is reported'],
-  [/\b(stands?|stood) (in|beside|for)\b/i, 'is in, is beside, replaces, means'],
-  [/\bas (it|they) (stands?|stood)\b/i, 'as it is, as it was'],
-  [/\bnow and then\b/i, 'from time to time, occasionally'],
-  [/\bof (more|which) the number\b/i, 'the rest are counted'],
-  [/\bgives? others? (their|a) turn/i, 'let other work run'],
-  [/\bgoes? back to\b/i, 'depends on, leads back to'],
-  [/\bseldom\b/i, 'less often'],
-  [/(?<!\b(left|leave) )\balone\b/i, 'only'],
-  [/\b(?<!there )is no (?!longer|more|less)/i, 'is not a'],
-  [/\bdear(er|est)?\b/i, 'expensive'],
-  [/\bwithout network\b/i, 'air-gapped'],
-  [/\bcould be read in two ways\b/i, 'ambiguous'],
-  [/\bwhat does not come out\b/i, 'secrets'],
-  [/\breturns? from the same close\b/i, 'returns that start from the same close'],
-  [/\b(this|it),? more runs can\b/i, 'more runs would'],
-  [/\bat least this wide\b/i, 'wider than shown'],
-  [/\bwho looks\b/i, 'if you look'],
-];
-
 /**
  * Synonyms of words in the glossary. Code may still use them where they mean something else, such
  * as SQLite's journal.
@@ -243,31 +216,8 @@ const synonyms: Rule[] = [
   [/\bmodel days?\b/i, 'model-day'],
 ];
 
-test('documents use the words of the glossary and plain English', () => {
-  const wrong = texts.flatMap((path) => findBanned(path, textOf(path), [...phrases, ...synonyms]));
-  assert.deepEqual(wrong, []);
-});
-
-test('messages, help, labels and comments use the words of the glossary and plain English', () => {
-  const rules = [...phrases, ...synonyms];
-  const wrong = sources.flatMap((path) => findBanned(path, textOf(path), rules));
-  assert.deepEqual(wrong, []);
-});
-
-test('the names of tests and of their rows, in tables too, are in plain English', () => {
-  const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.ts'),
-  );
-  const names = files.flatMap((name) =>
-    textOf(`test/${name}`)
-      .split('\n')
-      .flatMap((line, index) => {
-        const said = /^\s*(?:(?:await )?(?:t\.)?test\(|\[)?(['"`].*)|^ .* \| .*/.exec(line);
-        return said === null ? [] : [{ place: `test/${name}:${index + 1}`, said: said[0] }];
-      }),
-  );
-  assert.ok(names.length > 500);
-  const wrong = names.flatMap(({ place, said }) => findBanned(place, said, phrases));
+test('documents, messages, help, labels and comments have one word for one thing', () => {
+  const wrong = [...texts, ...sources].flatMap((path) => findBanned(path, textOf(path), synonyms));
   assert.deepEqual(wrong, []);
 });
 

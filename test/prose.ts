@@ -1,10 +1,12 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { literalsOf } from './support/literals.ts';
 
 /**
- * Finds structures in the documents that are hard to read. CONTRIBUTING.md has the rules of style.
- * It looks at structures rather than at words, so that no sentence is fixed by a check. Prints what
- * it finds and exits with 1. Takes paths of pages; the default is all of them.
+ * Finds structures in the documents and in the program's messages that are hard to read.
+ * CONTRIBUTING.md has the rules of style. It looks at structures rather than at words, so that no
+ * sentence is fixed by a check. Prints what it finds and exits with 1. Takes paths of pages; the
+ * default is all of them, and the string literals of src.
  */
 
 const ROOT = new URL('..', import.meta.url).pathname;
@@ -18,11 +20,32 @@ const GENERATED = /^<!-- Generated /;
 const structures: [pattern: RegExp, better: string][] = [
   [/\b(What|Where|Who) [^.?]{3,40} (is|are) (never|not|refused|left)\b/, 'name the thing'],
   [/\b(by|with|for|of|in) which\b/, 'two short sentences'],
-  [/\bone (below|above|of|written)\b/, 'repeat the noun'],
+  [/\bone (of|below|above|written)\b/, 'repeat the noun'],
   [/\b(has|have) (every|the) (reason|command|sentence)\b/, 'lists, returns, prints'],
   [/\bbeside\b/, 'next to, together with'],
   [/\bcounts? as\b/, 'is treated as, is'],
 ];
+
+/** A message may well say "must be one of". */
+const messageStructures = structures.map(
+  ([pattern, better]) => [new RegExp(pattern.source.replace('of|', '')), better] as const,
+);
+/** Folders whose texts the models read; their words have versions (test/trading/wording.test.ts). */
+const READ_BY_MODELS = /^src\/core\/(agent|trading)\//;
+const SQL =
+  /^[\s(]*(SELECT|INSERT|UPDATE|DELETE|CREATE|WITH|DROP|EXISTS|NOT EXISTS|AND|FROM|WHERE)\b/;
+
+/** The structures in the string literals of a source that have a space. */
+function findInSource(path: string): string[] {
+  return literalsOf(readFileSync(join(ROOT, path), 'utf8')).flatMap(({ line, text }) =>
+    !/\S\s+\S/.test(text) || SQL.test(text)
+      ? []
+      : messageStructures.flatMap(([pattern, better]) => {
+          const found = pattern.exec(text)?.[0];
+          return found === undefined ? [] : [`${path}:${line}: "${found}": ${better}`];
+        }),
+  );
+}
 
 const countWords = (text: string) => text.split(/\s+/).filter(Boolean).length;
 const countLinks = (text: string) => text.match(/\]\([^)]+\)/g)?.length ?? 0;
@@ -59,7 +82,11 @@ const pages = paths.sort().map((path) => ({ path, text: readFileSync(join(ROOT, 
 const written = pages.filter(({ text }) => !GENERATED.test(text));
 const words = new Map(written.map(({ path, text }) => [path, countWords(text)]));
 const all = [...words.values()].reduce((sum, one) => sum + one, 0);
-const problems = pages.flatMap(({ path, text }) => findIn(path, text));
+const sources = process.argv.length > 2 ? [] : globSync('src/**/*.ts', { cwd: ROOT });
+const problems = [
+  ...pages.flatMap(({ path, text }) => findIn(path, text)),
+  ...sources.filter((path) => !READ_BY_MODELS.test(path)).flatMap(findInSource),
+];
 for (const [path, count] of [...words, ['all', all] as const]) {
   const most = MAX_WORDS[path as keyof typeof MAX_WORDS] ?? Infinity;
   if (count > most) problems.push(`${path}: ${count} words, at most ${most}`);

@@ -73,7 +73,7 @@ test('an independent bookkeeper derives every figure from only the records and t
   const first = await service.runJob({ start_date: '2025-08-28', end_date: '2025-09-03' });
   assert.deepEqual(
     [first.status, first.warnings],
-    ['completed', [`Skipped 1 date without price data: ${HOLIDAY}`]],
+    ['completed', [`Skipped 1 date without prices: ${HOLIDAY}`]],
   );
   const second = await service.runJob({ end_date: LAST, models: MODELS.slice(1) });
   assert.equal(second.status, 'completed');

@@ -19,7 +19,7 @@ import { describePortfolio } from '../../src/core/trading/trading-day.ts';
 import { briefOf, playDay } from '../support/play-day.ts';
 import { readPrices } from '../support/prices.ts';
 import { rowsAsText } from '../support/tables.ts';
-import { tableOf } from '../support/text-table.ts';
+import { like, tableOf } from '../support/text-table.ts';
 import { isLong } from '../support/long.ts';
 import { type LedgerDay, tradingDay } from '../support/trading-day.ts';
 
@@ -185,10 +185,10 @@ test('momentum ranks by the return since the close of exactly 63 bars ago', asyn
 });
 
 test('a baseline of the whole universe says when a share of some symbols costs more than its part', async () => {
-  const part = 'It holds 1 of 2 symbols: a share of the others costs more than its part.';
+  const part = /It holds 1 of 2 symbols: .* costs more .*\.$/;
   const saysPart = async (strategy: BaselineStrategy, cash: number, held = '') => {
     const conversation = await play(strategy, morning(PRICES, '2025-11-10', { cash, held }));
-    return conversation.at(-1)?.content.endsWith(part);
+    return part.test(String(conversation.at(-1)?.content));
   };
   for (const strategy of ['buy-and-hold', 'equal-weight', 'momentum', 'cash'] as const) {
     const isOfAll = strategy === 'buy-and-hold' || strategy === 'equal-weight';
@@ -218,7 +218,7 @@ test('a purchase refused for lack of cash is retried once with less', async () =
   const conversation = await play('buy-and-hold', day, { brief });
   assert.equal(refusalsIn(conversation).length, 1);
   assert.deepEqual(ordersOf(day), ['buy A 5', 'buy B 9']);
-  assert.match(String(conversation.at(-1)?.content), /Bought 2, sold 0, 1 orders refused\.$/);
+  assert.match(String(conversation.at(-1)?.content), /Bought 2, sold 0, 1 order refused\.$/);
 });
 
 /** Plays days one after another, each from what the one before it left; the days as they ended. */
@@ -281,10 +281,7 @@ const reasons: [cash: number, limits: Limits[], ends: string[]][] = [
   [
     400,
     [{ max_orders: 1 }, { max_orders: 1 }],
-    [
-      'It holds 1 of 3 symbols: max_orders is 1.',
-      'It holds 2 of 3 symbols: a share of the others costs more than its part.',
-    ],
+    ['It holds 1 of 3 symbols: max_orders is 1.', 'It holds 2 of 3 symbols: … costs more than …'],
   ],
   [
     3000,
@@ -303,7 +300,7 @@ test('a summary names what keeps it from more now', async () => {
       const day = morning(market.join('\n'), DAYS[index] ?? '', { cash, limits: own });
       day.portfolio = portfolio ?? day.portfolio;
       const said = String((await play('buy-and-hold', day)).at(-1)?.content);
-      assert.ok(said.endsWith(ends[index] ?? ''), `${cash}, day ${index}: ${said}`);
+      assert.match(said, like(`…${ends[index]}`), `${cash}, day ${index}`);
       portfolio = day.portfolio;
     }
   }

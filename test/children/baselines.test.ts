@@ -86,7 +86,10 @@ test('baselines trade by their rules in PROD, without a key and at no cost', asy
 });
 
 const parts: [terms: object, why: string][] = [
-  [{ initial_cash: 300 }, 'a share of the others costs more than its part'],
+  [
+    { initial_cash: 300 },
+    'with this much cash, one share of each of the others costs more than an equal slice of the portfolio',
+  ],
   [{ limits: { max_orders: 1 } }, 'max_orders is 1'],
   [
     { initial_cash: 3000, limits: { max_orders: 1, max_weight: 0.05, min_cash: 0.5 } },

@@ -80,10 +80,7 @@ test('splits and dividends come with the prices, for what is held outside the un
   const later = await start(t, { symbols: ['AAPL'], folder: first.folder, settings });
   const status = await later.runJob({ start_date: '2025-11-19', end_date: '2025-11-20' });
   assert.equal(status.status, 'completed');
-  assert.match(
-    String(status.warnings),
-    /^New days are on other terms .* from 2025-11-19 on: [^;]+$/,
-  );
+  assert.match(String(status.warnings), /^New days, from 2025-11-19 on, .*: universe: [^;]+$/);
   assert.deepEqual(server.requests.slice(requests), ['dividends', '2025-11-19', '2025-11-20']);
   assert.deepEqual(
     ledgerOf(later.database, 'model-a').slice(2),
@@ -105,12 +102,12 @@ test('at the daily quota the job continues with the complete dates, and its warn
   const status = await service.runJob(range);
   assert.deepEqual(
     [status.status, status.error],
-    ['failed', 'No trading dates available after price data preparation'],
+    ['failed', 'The job could not run: there are no prices for any of its dates'],
   );
   assert.deepEqual(status.warnings, [
     'Rate limit reached: 1 of 2 symbols downloaded',
     "2 dates left out: 2025-11-20, 2025-11-21; try again tomorrow, when the provider's daily quota is reset",
-    'Skipped 2 dates without price data: 2025-11-20, 2025-11-21',
+    'Skipped 2 dates without prices: 2025-11-20, 2025-11-21',
   ]);
   const [failed] = service.logLines.filter(({ message }) => message === 'price request failed');
   assert.deepEqual(

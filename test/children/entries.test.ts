@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import type { Database } from '../../src/core/database/database.ts';
+import { assertLike } from '../support/text-table.ts';
 import { ledgerOf } from '../support/ledger.ts';
 import {
   calls,
@@ -162,13 +163,14 @@ test('repeats are runs of their own, with seeds of their own, under one cost lim
       `${family} (${own}): ${run} of ${repeats}, ${parameters.seed}`,
   );
   assert.deepEqual(entries, ['m (m,m#2,m#3): 1 of 3, 7', 'other (other): 1 of 1, undefined']);
+  const limit = "Cost limit reached: this job has spent $0.039 on 'm', and max_cost_usd is $0.03";
   assert.deepEqual(
     status.details.map(
       ({ date, model, status, error }: any) => `${date} ${model} ${error ?? status}`,
     ),
     [
       ...[...runs, 'other'].map((model) => `${RANGE.start_date} ${model} completed`),
-      ...runs.map((model) => `${RANGE.end_date} ${model} Cost limit reached`),
+      ...runs.map((model) => `${RANGE.end_date} ${model} ${limit}`),
       `${RANGE.end_date} other completed`,
     ],
   );
@@ -188,8 +190,8 @@ test('an existing chain becomes run 1 when its entry gets repeats; resuming name
     JSON.stringify({ models: [{ ...entry, repeats: 3 }], agent_config }),
   );
   const resumed = await first.runJob({ end_date: '2025-10-17' });
-  assert.deepEqual(resumed.warnings?.slice(0, 1), [
-    'rule#2, rule#3 have no completed day, and this job runs only 2025-10-17 for them; for the days before, cancel the job and start one with start_date 2025-10-15',
+  assertLike(resumed.warnings?.slice(0, 1), [
+    'rule#2, rule#3 are new, …only 2025-10-17…start_date 2025-10-15',
   ]);
   const rest = { ...RANGE, end_date: '2025-10-17' };
   const filled = await first.runJob({ ...rest, models: ['rule#3'] });
@@ -259,6 +261,6 @@ test('a run that was offered news does not continue without the key for it', asy
   const { details } = await service.runJob(RANGE);
   assert.deepEqual(
     details.map(({ error }: any) => error),
-    [null, "Model 'm' was offered search_news, whose key JINA_API_KEY is no longer set"],
+    [null, "Cannot run 'm': it uses search_news, and JINA_API_KEY is no longer set"],
   );
 });

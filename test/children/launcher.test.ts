@@ -74,7 +74,7 @@ const SPEAKS = { program: agentFixture('exits-later') };
 const SOON = { timeoutMs: ROOM_MS, times: HASTY };
 const BY_HAND = 'Run MODEL_DAY_COMMAND by hand, with `--version` as the arguments of node; then…';
 const NOT_RUN =
-  'Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine, or may not be run';
+  'Cannot run the model process: a program of MODEL_DAY_COMMAND is missing on its machine, or is not executable';
 
 /** How a model-day ends that its launcher spoils, a script or a command; with some the job ends. */
 const bad: Record<

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { ledgerOf } from '../support/ledger.ts';
+import { assertLike } from '../support/text-table.ts';
 import { type Behaviour, type ModelRequest, startModelServer } from '../support/model-server.ts';
 import { ask, BOUGHT, BUY, DAY, DECISION, run, urlHere } from '../support/own-agents.ts';
 import { startProdService } from '../support/prod.ts';
@@ -93,9 +94,7 @@ test('what an agent reports of its cost counts, and what it does not report is u
   ];
   assert.deepEqual(of(told.job.details[0]), [0.25, 5, 7, 2]);
   const silent = await run(t, [DECISION], { entry: { max_cost_usd: 1 } });
-  assert.deepEqual(silent.job.warnings, [
-    "The cost limit of 'mine' cannot be enforced: its agent does not report what it costs",
-  ]);
+  assertLike(silent.job.warnings, ["max_cost_usd of 'mine' has no effect…agent reports no cost"]);
   assert.deepEqual(of(silent.job.details[0]), [null, null, null, null]);
   const calling = await run(t, async ({ body }) => {
     await ask(body, '/tools/get_portfolio', {});
@@ -335,5 +334,8 @@ test('a cost limit counts what agents report', async (t) => {
     dates: { start_date: '2025-10-15', end_date: '2025-10-17' },
   });
   assert.deepEqual([requests.length, job.warnings], [2, null]);
-  assert.equal(job.details[2].error, 'Cost limit reached');
+  assert.match(
+    job.details[2].error,
+    /^Cost limit reached: .*\$4 on 'mine', and max_cost_usd is \$3$/,
+  );
 });

@@ -25,9 +25,9 @@ async function runDay(t: TestContext, programs: readonly string[], limits: Optio
 }
 
 const SILENT =
-  'The machine is short of processes or memory: model processes did not start; they are started again after a pause, with fewer side by side';
+  'Not enough memory or processes on this machine: model processes failed to start, and start again after a pause. Fewer of them run side by side now';
 const KILLED =
-  'The machine is short of processes or memory: the system killed model processes; their model-days continue where their logs end, with fewer side by side';
+  'Not enough memory or processes on this machine: the system killed model processes, and their model-days continue where their logs end. Fewer of them run side by side now';
 
 const recoveries: [name: string, programs: string, warnings: string[]][] = [
   ['end before they speak', 'exits crashes exits crashes exits buys', [SILENT]],
@@ -84,19 +84,19 @@ test('a model-day is tried until its time limit: pauses count, waiting for a pla
   assert.equal(tries.begin(), 500);
   assert.match(
     String(lostAfter(500)),
-    /: the model process did not start in 2 tries; the last time, it ended by itself\. Give the machine more/,
+    /: the model process failed to start 2 times \(last error: it ended by itself\)\. /,
   );
 });
 
 /** A pause longer than a model-day may take: no time is left for another try. */
 const ONE_TRY = { modelDayTimeoutMs: 10_000, restartPauseMs: 1_000_000 };
 
-const MORE = 'Give the machine more … MAX_PARALLEL_MODELS; then run this day again';
-const SHORT = 'The machine is short of processes or memory:';
+const MORE = '…MAX_PARALLEL_MODELS…; then run this day again';
+const SHORT = 'Not enough memory or processes on this machine:';
 const KILLINGS = workerLimits.maxResumptions + 1;
 const failures = tableOf<[name: string, program: string, starts: string, error: string]>(`
-  never speak                 | exits         | 1           | ${SHORT} the model process did not start in 1 try; the last time, it ended by itself (exit code 3). ${MORE}
-  are killed again and again  | killed-always | ${KILLINGS} | ${SHORT} the system killed the model process 6 times; the last time, it ended by itself (SIGKILL). ${MORE}
+  never speak                 | exits         | 1           | ${SHORT} the model process failed to start 1 time (last error: it ended by itself (exit code 3)). ${MORE}
+  are killed again and again  | killed-always | ${KILLINGS} | ${SHORT} the system killed the model process 6 times (last error: it ended by itself (SIGKILL)). ${MORE}
   end by their own fault after they spoke | exits-later | 1 | …ended without an outcome (exit code 3)
 `);
 for (const [name, program, starts, error] of failures) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { endJob } from '../../src/core/database/job-queries.ts';
 import { addUsage, costsBefore } from '../../src/core/database/usage.ts';
-import { isOverCostLimit } from '../../src/core/jobs/model-day.ts';
+import { spentOverLimit } from '../../src/core/jobs/model-day.ts';
 import { insertTestJob } from '../support/jobs.ts';
 
 const [FIRST, SECOND, THIRD] = ['2025-11-10', '2025-11-11', '2025-11-12'] as const;
@@ -29,11 +29,11 @@ test('a cost limit counts what all runs of a family have cost, on the dates befo
     addUsage(database, { jobId: 'job', date, model }, { ...USAGE, costUsd });
   const before = (date: string) => costsBefore(database, 'job', date);
   const isOver = (date: string, family: string, limit: number | null) =>
-    isOverCostLimit(
+    spentOverLimit(
       database,
       { family, entry: { max_cost_usd: limit } },
       { modelDay: { jobId: 'job', date, model: family }, spentBefore: before(date) },
-    );
+    ) !== null;
   /** A limit is reached once as much has been spent. */
   const check = (date: string, costs: Record<string, number>) => {
     for (const [family, cost] of Object.entries(costs)) {

@@ -5,7 +5,7 @@ import { agentFixture, scriptedAgent } from '../support/agents.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { startTestService, twoModels } from '../support/service.ts';
 import { rowsAsText } from '../support/tables.ts';
-import { tableOf } from '../support/text-table.ts';
+import { assertLike, tableOf } from '../support/text-table.ts';
 import { until } from '../support/until.ts';
 import { inLongForm } from '../support/long.ts';
 
@@ -55,7 +55,7 @@ test('a job runs every model on every date, skips the holiday and says so, and g
   const seen = rowsAsText(service.database, 'SELECT status FROM seen');
   assert.deepEqual(seen, ['downloading_data', 'running', 'completed']);
   assert.deepEqual(Object.values(status.progress), [8, 8, 0, 0, 2, 0]);
-  assert.deepEqual(status.warnings, ['Skipped 1 date without price data: 2025-11-12']);
+  assert.deepEqual(status.warnings, ['Skipped 1 date without prices: 2025-11-12']);
   const days = ['10 completed', '11 completed', '12 skipped No price data', '13 completed'];
   assert.deepEqual(
     detailsOf(status),
@@ -75,7 +75,7 @@ test('a job runs every model on every date, skips the holiday and says so, and g
   const before = sessions.get();
   const again = await service.runJob(UNTIL_THURSDAY);
   assert.deepEqual(Object.values(again.progress), [8, 8, 0, 0, 8, 0]);
-  assert.equal(again.warnings[0], 'Skipped 6 model-days already completed');
+  assert.equal(again.warnings[0], 'Skipped 6 completed model-days');
   assert.deepEqual([again.status, sessions.get()], ['completed', before]);
   assert.equal((await service.get(`/results?job_id=${again.job_id}`)).body.count, 0);
 });
@@ -157,9 +157,9 @@ test('resume mode: each model continues after its own last day, and a new one ru
   assert.equal(body.message, 'Simulation job created for 4 dates, 3 models (resume mode)');
   const status = await service.waitForJob(body.job_id);
   assert.deepEqual(status.warnings.slice(1), [
-    'Skipped 1 model-day already completed',
-    "Skipped 5 model-days before the model's resume date",
-    'Skipped 1 date without price data: 2025-11-12',
+    'Skipped 1 completed model-day',
+    'Skipped 5 model-days: model-b runs from 2025-11-14 on, model-c runs from 2025-11-14 on',
+    'Skipped 1 date without prices: 2025-11-12',
   ]);
   const early = "skipped Before the model's resume date";
   assert.deepEqual(
@@ -185,9 +185,9 @@ test('a job of only holidays is completed, and one symbol without prices blocks 
   assert.deepEqual([holiday.status, holiday.error], ['completed', null]);
   const { status, warnings } = await service.runJob(MONDAY);
   assert.equal(status, 'completed');
-  assert.deepEqual(warnings, [
-    'Price data is not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false',
-    '1 of 2 symbols have no price data on some of the dates',
+  assertLike(warnings, [
+    '…not downloaded: AUTO_DOWNLOAD_PRICE_DATA is false',
+    '1 of 2 symbols has no prices…: NONE',
   ]);
 });
 

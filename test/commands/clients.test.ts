@@ -28,7 +28,7 @@ const runApart = (args: readonly string[]) =>
 
 test('trigger and watch are clients of a running server', async () => {
   const created = await runApart(['trigger', ...RANGE, '--models', 'model-a, other']);
-  assert.equal(created.stderr, 'Simulation job created for 3 dates, 2 models\n');
+  assert.equal(created.stderr, 'Job created: 6 model-days\n');
   assert.equal(created.code, 0);
   assert.match(created.stdout, /^[0-9a-f-]{36}\n$/);
   const jobId = created.stdout.trim();
@@ -37,7 +37,7 @@ test('trigger and watch are clients of a running server', async () => {
   assert.equal(watched.code, 0);
   const days = ['10', '11', '12'].map((day) => `2025-11-${day} completed\n`);
   assert.equal(watched.stderr, days.join(''));
-  assert.match(watched.stdout, /^The job is completed after [\d.]+ s: \d of \d run\.\n$/);
+  assert.match(watched.stdout, /^Job completed after [\d.]+ s\. Model-days: \d of \d run\.\n$/);
   assert.deepEqual(await run(['watch', jobId]), watched, 'and again when it has ended');
 
   const part = jobId.slice(0, 8);
@@ -59,7 +59,7 @@ test('trigger --watch follows its job to the end; a repeated one says what it sk
   assert.match(again.stderr, /^.*\nJob [\da-f-]{36}\n2025-11-18 1 skipped\n$/);
   assert.match(
     again.stdout,
-    /^The job is completed after .*: 0 of 1 run, 1 skipped\.\nSkipped 1 model-day already completed\n$/,
+    /^Job completed after .*: 0 of 1 run, 1 skipped\.\nSkipped 1 completed model-day\n$/,
   );
   assert.match((await run([...args, '--replace'])).stderr, /2025-11-18 completed/);
 });
@@ -86,14 +86,14 @@ test('wrong usage: exit code 2, and no request', async () => {
 });
 
 const refusals = tableOf<[options: string, says: string]>(`
-  --end 2099-01-01                   | 400 Invalid date range: 2099-01-01 is in the future…
-  --end 2025-11-10 --models ,        | 422 models[0]: must not be empty; models[1]: must not be empty
-  --end 2025-11-10 --universe other  | 400 Universe 'other' is not in the server configuration: it names none`);
+  --end 2099-01-01                   | Invalid date range: 2099-01-01 is in the future…
+  --end 2025-11-10 --models ,        | models[0]: must not be empty; models[1]: must not be empty
+  --end 2025-11-10 --universe other  | Universe 'other' is not in the server configuration: it names none`);
 test("a refusal is reported in the server's own words, with exit code 1", async () => {
   for (const [options, says] of refusals) {
     const { code, stdout, stderr } = await run(['trigger', ...options.split(' ')]);
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr.trimEnd(), like(`POST /simulate/trigger: ${says}`));
+    assert.match(stderr.trimEnd(), like(says));
   }
 });
 
@@ -105,8 +105,8 @@ test('a misspelt model is refused before there is a job, where its model-days wo
   const told = (models: string) =>
     run(['trigger', '--end', '2025-11-10', '--models', models], { API_URL });
   const { code, stdout, stderr } = await told('model-b,model-x');
-  const says = `Model 'model-x' is not in the server configuration (did you mean "model-a"?)\n`;
-  assert.deepEqual([code, stdout, stderr], [1, '', says]);
+  assert.deepEqual([code, stdout], [1, '']);
+  assert.match(stderr, like(`…'model-x'…(did you mean "model-a"?)\n`));
   assert.deepEqual((await get('/jobs')).body.jobs, []);
   assert.equal((await told('model-b,model-off,gpt#5')).code, 0);
 });
@@ -121,7 +121,7 @@ test('an unreachable server is reported with its URL; --url takes precedence ove
     const { code, stderr } = await run(['watch', ...args], env);
     assert.equal(code, 1);
     const said = stderr;
-    assert.match(said, like(`Cannot reach the service at ${address}: …API_URL say where it is)\n`));
+    assert.match(said, like(`Cannot reach the service at ${address}: …API_URL…\n`));
   }
 });
 
@@ -159,7 +159,7 @@ test('the access token is sent with every request, and never shown', async (t) =
     const args = [...command.split(' '), '--url', `${url}/base/`];
     const { code, stderr } = await run(args, { API_TOKEN: 'token-123' });
     assert.equal(code, 1);
-    assert.match(stderr, /: 401 Who are you\?\n$/);
+    assert.match(stderr, /^The service needs an access token: set API_TOKEN.*\n$/);
     assert.doesNotMatch(stderr, /token-123/);
   }
   assert.equal(requests.length, 2);
@@ -178,10 +178,8 @@ test('a service that is briefly unreachable is waited for', async (t) => {
   const { url } = await farService(t, { body: running }, starting, still, last);
   const { code, stderr } = await run(['watch', 'the-job', '--url', url]);
   assert.equal(code, 0);
-  assert.equal(
-    stderr,
-    'GET /simulate/status/the-job: 503 <h1>Service [2J starts</h1>; trying again\n2025-11-10 completed\n',
-  );
+  const says = '…503: <h1>Service [2J starts</h1>; trying again\n2025-11-10 completed\n';
+  assert.match(stderr, like(says));
 });
 
 test('a service that restarts right after it has created a job is waited for', async (t) => {
@@ -196,10 +194,8 @@ test('a service that restarts right after it has created a job is waited for', a
   const { url } = await farService(t, { body: created }, starting, last);
   const { code, stderr } = await run(['trigger', '--end', '2025-11-10', '--watch', '--url', url]);
   assert.equal(code, 0);
-  assert.equal(
-    stderr,
-    `created\nJob ${id}\nGET /simulate/status/${id}: 503 starting; trying again\n2025-11-10 completed\n`,
-  );
+  const says = `Job created: 1 model-day\nJob ${id}\n…503: starting; trying again\n2025-11-10 completed\n`;
+  assert.match(stderr, like(says));
 });
 
 test('each date is said once, when it has ended; a holiday has ended before earlier dates', async (t) => {
@@ -215,7 +211,7 @@ test('another service is reported, not followed and not trusted', async (t) => {
   const rows: [answer: FarAnswer, says: string][] = [
     [{ type: 'text/html', body: '<html>' }, 'Cannot read …: it is not JSON; is it this service?\n'],
     [{ body: { jobs: 5 } }, 'Cannot read …: jobs is not as expected; is it this service?\n'],
-    [{ status: 302, body: '' }, 'GET /jobs: 302 (a redirect, which is not followed)\n'],
+    [{ status: 302, body: '' }, '…302 (a redirect, which is not followed)\n'],
   ];
   for (const [answer, says] of rows) {
     const { url } = await farService(t, answer);
@@ -262,7 +258,7 @@ test('on a terminal a bar stays below the dates that have ended', { skip }, asyn
   const watched = `trigger ${RANGE.join(' ')} --models live --watch`;
   const live = await onTerminal(`${watched} --url ${server.url}`);
   assert.match(live, /2025-11-12 completed\r\n[^\n]*\[#+\] 100 % 3 of 3 run, job completed/);
-  assert.match(live, /\u001b\[\?7h\r\nThe job is completed after [\d.]+ s: 3 of 3 run\.\r\n$/);
+  assert.match(live, /\u001b\[\?7h\r\nJob completed after [\d.]+ s\. .*: 3 of 3 run\.\r\n$/);
 });
 
 test('Ctrl-C ends a watch and not the job', async (t) => {

@@ -8,7 +8,7 @@ import { MASSIVE_KEY, startMassiveServer } from '../support/massive-server.ts';
 import { faults, type PriceServerOptions, startPriceServer } from '../support/price-server.ts';
 import { installProgram, startProgram } from '../support/program.ts';
 import { rowsAsText } from '../support/tables.ts';
-import { like, tableOf } from '../support/text-table.ts';
+import { assertLike, like, tableOf } from '../support/text-table.ts';
 
 const KEY = 'SECRET0123456789';
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -113,10 +113,10 @@ test('--dividends: one row without an amount leaves only its date unknown, and i
   });
   const { code, lines } = await week('--dividends');
   assert.equal(code, 1);
-  assert.deepEqual(lines, [
+  assertLike(lines, [
     'Downloaded the dividends of 3 of 3 symbols.',
-    `1 of the provider's splits and dividends could not be used: AAPL (a dividend that cannot be read, so only ${PAID} is unknown: no dividend and no split)`,
-    "2 of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped",
+    `…1 split or dividend …: AAPL (…only ${PAID} is unknown: no dividend and no split)`,
+    '…2 unreadable splits or dividends…',
     `Dividends of 2 of 3 symbols ${KNOWN}; still unknown on some of these dates: AAPL`,
   ]);
   assert.deepEqual(
@@ -138,10 +138,10 @@ test('--dividends keeps what it has at the daily quota, and continues from there
     fault: (_request, index) => [undefined, faults.empty, faults.dailyQuota(KEY)][index],
   });
   const { code, lines, stdout } = await week('--dividends');
-  assert.deepEqual(lines, [
+  assertLike(lines, [
     'Downloaded the dividends of 1 of 3 symbols.',
     "Rate limit reached: 1 of 3 symbols downloaded; try again tomorrow, when the provider's daily quota is reset",
-    'The price provider\'s responses for MSFT could not be used: the response has no "data" with dividends',
+    '…for MSFT: the response has no "data" with dividends',
     `Dividends of 1 of 3 symbols ${KNOWN}; still unknown on some of these dates: MSFT, NVDA`,
   ]);
   assert.deepEqual([code, stdout.includes(KEY)], [1, false]);
@@ -152,7 +152,7 @@ test('--dividends keeps what it has at the daily quota, and continues from there
 
 const STRANGERS = [
   'No price of APPL is known on any date; did you mean "AAPL"?',
-  'No price of QQQQQQQQ is known on any date; is it a ticker symbol of a US exchange?',
+  'No price of QQQQQQQQ is known on any date; …',
 ];
 for (const more of ['', ' --dividends']) {
   test(`a symbol that no provider knows is an error with the nearest name${more}`, async (t) => {
@@ -161,7 +161,8 @@ for (const more of ['', ' --dividends']) {
       const { code, stdout, stderr } = await week(`--symbols APPL,QQQQQQQQ${more}`);
       if (time === 'first') assert.match(stdout, /does not know 2 symbols: APPL, QQQQQQQQ/);
       const strangers = stderr.split('\n').filter((line) => line.startsWith('No price'));
-      assert.deepEqual([code, ...strangers], [1, ...STRANGERS], time);
+      assert.equal(code, 1, time);
+      assertLike(strangers, STRANGERS, time);
     }
   });
 }

@@ -142,7 +142,7 @@ test('filters choose the model-days; reasoning is added on request', async (t) =
   assert.deepEqual([...new Set(thoughts(withThem))], [undefined, 'Both look cheap.']);
   writeFileSync(join(cwd, 'there.jsonl'), 'mine');
   const refused: [args: string, code: number, words: RegExp][] = [
-    ['prices x.jsonl', 2, /nothing to export called prices; there are conversations/],
+    ['prices x.jsonl', 2, /unknown export prices; the only one is conversations/],
     ['conversations', 2, /missing/],
     ['conversations there.jsonl', 1, /Cannot write there\.jsonl: the file already exists/],
     ['conversations no/x.jsonl', 1, /the folder no does not exist/],

@@ -23,12 +23,12 @@ test('a file without documents is exit code 1, the others are stored, and refuse
   const run = (...names: string[]) => runInProcess(['import-documents', ...names], { cwd });
   const { code, stdout, stderr } = await run('good.jsonl', 'bad\u009b.jsonl', 'missing.jsonl');
   assert.equal(code, 1);
-  const kind = 'kind is not 1 to 40 letters, digits, - and _';
+  const kind = 'kind must be 1 to 40 letters, digits, - or _';
   assert.equal(
     stdout,
     `good.jsonl: imported 1 document (1 new)
   refused 25 rows: ${kind}
-  refused 1 row: title is not 1 to 500 characters
+  refused 1 row: title is missing
 bad\ufffd.jsonl: imported 0 documents (0 new)
   refused 1 row: ${kind}
 Stored in data/jobs.db, the database of PROD mode.
@@ -39,7 +39,7 @@ Stored in data/jobs.db, the database of PROD mode.
   assert.deepEqual(told.slice(19), [
     `good.jsonl:20: refused, ${kind}: "no. 19"`,
     `good.jsonl: further rows refused for this reason are only counted: ${kind}`,
-    'good.jsonl:26: refused, title is not 1 to 500 characters: "{\\"kind\\":\\"news\\",\\"title\\":\\"\\",\\"text\\":\\"A text.\\",\\"published_at\\":\\"2"',
+    'good.jsonl:26: refused, title is missing: "{\\"kind\\":\\"news\\",\\"title\\":\\"\\",\\"text\\":\\"A text.\\",\\"published_at\\":\\"2"',
     `bad\ufffd.jsonl:1: refused, ${kind}: "\ufffd"`,
     'Cannot import missing.jsonl: there is no such file or folder',
   ]);

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { scriptedAgent, type Script } from '../support/agents.ts';
+import { assertLike } from '../support/text-table.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { ledger, ledgerOf } from '../support/ledger.ts';
 import { copyTemplate, startTestService } from '../support/service.ts';
@@ -144,15 +145,6 @@ test('an import warns of an exchange with a dividend of the same date, until tha
     ([all, file]) => file ?? all,
   );
   const warning =
-    '  warning: GE has a dividend of 36.25 per share on 2024-04-02 too; if it is this exchange, it counts twice:' +
-    ' import a dividends.csv with the header symbol,ex_date,amount and the line GE,2024-04-02,0';
-  assert.deepEqual(warnings, [
-    'dividends',
-    'exchanges',
-    warning,
-    'again',
-    warning,
-    'none',
-    'settled',
-  ]);
+    '  warning: GE …36.25 per share on 2024-04-02…symbol,ex_date,amount…GE,2024-04-02,0';
+  assertLike(warnings, ['dividends', 'exchanges', warning, 'again', warning, 'none', 'settled']);
 });

@@ -41,7 +41,7 @@ test('the result of a job, in lines without control characters', () => {
   const end = { status: 'failed', ...words, total_duration_seconds: 1.5 } as const;
   assert.equal(
     describeJobEnd(job(['2025-11-10'], { 'a\u001b[2J': 'x' }, end)),
-    "The job is failed after 1.5 s: 0 of 1 run, 1 failed.\nbroke down\n2025-11-10 a [2J failed: it's tired\nfirst second",
+    "Job failed after 1.5 s. Model-days: 0 of 1 run, 1 failed.\nbroke down\n2025-11-10 a [2J failed: it's tired\nfirst second",
   );
   for (const [total_duration_seconds, time] of [
     [1, '1.0 s'],
@@ -50,8 +50,12 @@ test('the result of a job, in lines without control characters', () => {
   ] as const) {
     const completed = { status: 'completed', total_duration_seconds } as const;
     const said = describeJobEnd(job(['2025-11-10'], { a: '#' }, completed));
-    assert.equal(said, `The job is completed after ${time}: 1 of 1 run.`);
+    assert.equal(said, `Job completed after ${time}. Model-days: 1 of 1 run.`);
   }
+  const [none, two] = [job([], {}, end), job(['2025-11-10'], { a: '#', b: 'x' }, end)];
+  assert.match(describeJobEnd(none), /^Job failed after 1\.5 s\. Model-days: 0 of 0 run\.\n/);
+  const partial = describeJobEnd({ ...two, status: 'partial' });
+  assert.match(partial, /^Job partly completed .*: 1 of 2 run, 1 failed\.\n/);
   const many = job(weekdays('2025-01-01', '2025-12-31'), { a: 'x'.repeat(261) });
   assert.equal(describeJobEnd(many).split('\n').length, 52);
   assert.match(describeJobEnd(many), /and 211 more failed$/);

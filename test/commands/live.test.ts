@@ -121,7 +121,7 @@ test('every evening of a month: each session once', inLongForm, async (t) => {
     const { code, stdout, stderr } = await live.trigger('--watch');
     assert.equal(code, 0, `${day}: ${stdout}${stderr}`);
     said = stderr + stdout;
-    if (stdout.startsWith('The job is completed')) await assertNothingLeft(live, day);
+    if (stdout.startsWith('Job completed')) await assertNothingLeft(live, day);
   }
   const sessions = SESSIONS.filter((date) => date >= FIRST);
   for (const model of models) {
@@ -142,7 +142,7 @@ test('every evening of a month: each session once', inLongForm, async (t) => {
     staleDays,
     models.map((model) => `${model} ${CORRECTED.date}`),
   );
-  const changed = 'whose start, prices, splits, dividends or exchanges have changed since';
+  const changed = 'because earlier results, prices, splits, dividends or exchanges changed since';
   assert.ok(said.includes(`, ${changed}: ${staleDays.join(', ')}; `), said);
 });
 
@@ -153,7 +153,7 @@ async function assertNothingLeft({ trigger }: Live, day: CalendarDate): Promise<
   assert.deepEqual([code, stdout], [0, '']);
   assert.match(
     stderr,
-    new RegExp(`^The last session is ${newest}.*\nNothing to resume up to ${newest}: `),
+    new RegExp(`^The last session is ${newest}.*\nNothing to do up to ${newest}: `),
   );
 }
 
@@ -209,10 +209,7 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   const live = await startLive(t, provider, ['live']);
   const waiting = await live.trigger('--watch');
   assert.equal(waiting.code, 0);
-  assert.match(
-    waiting.stdout,
-    /^Nothing to do yet: 2025-10-20 had no trading, or the prices are late\. A later run tries again\.\n/,
-  );
+  assert.match(waiting.stdout, /^No prices yet for 2025-10-20: .*\.\n/);
   provider.set({ prices: `${published('2025-10-17')}\nAAPL ${FIRST} 135 136` });
   assert.equal((await live.trigger('--watch')).code, 0, 'some symbols are not out yet');
   live.setTime(`2025-10-22${EVENING}`);
@@ -220,23 +217,23 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   const unread = await live.trigger('--start', '2025-10-21', '--watch');
   assert.equal(unread.code, 1, '2025-10-22 is not out yet, but 2025-10-21 cannot be read');
   const found = unread.stdout;
-  assert.match(found, /does not have all prices yet of 1 date, and is asked again: 2025-10-22\n/);
+  assert.match(found, /all prices of 1 date yet.*: 2025-10-22\n/);
   provider.set({ fault: () => undefined });
   const dated = await live.run('trigger', '--end', '2025-10-22', '--watch');
   assert.equal(dated.code, 1, 'a date of its own');
-  assert.match(dated.stdout, /\nNo trading dates available after price data preparation\n/);
+  assert.match(dated.stdout, /\nThe job could not run: there are no prices for any of its dates\n/);
   provider.set({ fault: () => massiveFaults.unknownKey });
   const keyless = await live.trigger('--watch');
   assert.equal(keyless.code, 1);
-  assert.match(keyless.stdout, /does not accept the key in MASSIVE_API_KEY/);
+  assert.match(keyless.stdout, /rejects the key in MASSIVE_API_KEY/);
   const done = await live.run('trigger', '--end', '2025-10-19');
-  assert.match(done.stderr, /400 Invalid date range: 2025-10-19 to 2025-10-19 has no weekday/);
+  assert.match(done.stderr, /^Invalid date range: 2025-10-19 to 2025-10-19 has no weekday/m);
   provider.set({ prices: published('2025-10-21'), fault: () => undefined });
   const some = await live.trigger('--start', '2025-10-21', '--watch');
   assert.equal(some.code, 0);
   assert.match(
     some.stdout,
-    /^The job is completed .*\n.*2025-10-22\nSkipped 1 date without price data: 2025-10-22\n$/,
+    /^Job completed .*\n.*2025-10-22\nSkipped 1 date without prices: 2025-10-22\n$/,
   );
   const [, job] = /^Job (\S+)$/m.exec(some.stderr) ?? [];
   assert.equal((await live.service.get(`/simulate/status/${job}`)).body.status, 'completed');
@@ -246,13 +243,13 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
     fault: (request) => (request === '2025-10-22' ? massiveFaults.html : undefined),
   });
   const left = await live.trigger('--start', '2025-10-21', '--watch');
-  assert.match(left.stdout, /^The job is completed .*: 1 of 3 run, 2 skipped\.\n/);
+  assert.match(left.stdout, /^Job completed .*: 1 of 3 run, 2 skipped\.\n/);
   assert.equal(left.code, 1, '2025-10-22 was left out, and it was not a holiday');
   live.setTime(`2025-10-30${EVENING}`);
   storePrices(live.service.database, '600519.SH 2025-10-29 1 1', 'csv'); // of another exchange
   provider.set({ prices: published('2025-10-30'), fault: () => undefined });
   const holiday = await live.trigger('--start', '2025-10-28', '--watch');
-  assert.match(holiday.stdout, /\nSkipped 1 date without price data: 2025-10-29\n$/);
+  assert.match(holiday.stdout, /\nSkipped 1 date without prices: 2025-10-29\n$/);
   assert.equal(holiday.code, 0, 'on 2025-10-29 the exchange of the universe was closed');
   const nowhere = await live.trigger('--url', 'http://127.0.0.1:9');
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);

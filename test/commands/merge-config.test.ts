@@ -146,7 +146,7 @@ const inTheWay: [target: string, message: RegExp][] = [
   ['nowhere.json', /it is a symbolic link$/],
   ['configs', /it is not a file$/],
   ['old.db', /it is a database$/],
-  ['jobs.db-wal', /SQLite uses such a name beside a database$/],
+  ['jobs.db-wal', /SQLite uses such a name for the log of a database$/],
   ['owner.lock', /the service uses that name$/],
   ['configs/default_config.json', /one of the files that are merged$/],
   ['user-configs/config.json', /one of the files that are merged$/],

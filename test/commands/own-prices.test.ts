@@ -210,24 +210,24 @@ test('the exchanges that model-days used are compared too', async () => {
   await books.day('2025-01-06', [['buy', 'AAPL', 10]]);
   for (const date of ['2025-01-07', '2025-01-08']) await books.day(date);
   const header = 'symbol,date,cash,into,numerator,denominator,remains\n';
-  const told = 'in the database, 0.4 in cash, 1:4, beside the old share in your files';
+  const told = 'in the database, 0.4 in cash, 1:4, the old share remains in your files';
   for (const [rows, said] of [
     ['AAPL,2025-01-08,0.5,MSFT,1,4,yes\n', null],
     [
       'AAPL,2025-01-08,0.4,MSFT,1,4,yes\n',
-      `exchange into MSFT 0.5 in cash, 1:4, beside the old share ${told}`,
+      `exchange into MSFT 0.5 in cash, 1:4, the old share remains ${told}`,
     ],
     [
       'AAPL,2025-01-08,0.5,MSFT,1,3,yes\n',
-      'exchange into MSFT 0.5 in cash, 1:4, beside the old share in the database, 0.5 in cash, 1:3, beside the old share in your files',
+      'exchange into MSFT 0.5 in cash, 1:4, the old share remains in the database, 0.5 in cash, 1:3, the old share remains in your files',
     ],
     [
       '',
-      'exchange into MSFT 0.5 in cash, 1:4, beside the old share in the database, none in your files',
+      'exchange into MSFT 0.5 in cash, 1:4, the old share remains in the database, none in your files',
     ],
     [
       'AAPL,2025-01-08,0.5,MSFT,1,4,yes\nAAPL,2025-01-08,,ORLY,1,1,yes\n',
-      'exchange into ORLY none in the database, 1:1, beside the old share in your files',
+      'exchange into ORLY none in the database, 1:1, the old share remains in your files',
     ],
     ['AAPL,2025-01-08,0.5,MSFT,1,4,yes\nORLY,2025-01-08,,AAPL,1,1,yes\n', null],
   ] as const) {

@@ -44,7 +44,7 @@ test('whatever would change something is refused, and neither the file nor its f
     const { detail } = (await response.json()) as { detail: string };
     const allow = refused.includes(request) ? '' : 'GET, HEAD';
     assert.deepEqual([response.status, response.headers.get('allow')], [405, allow]);
-    const why = 'this server only shows the file paper.db, and changes nothing';
+    const why = 'this service only shows the file paper.db, and changes nothing';
     assert.equal(detail, `Cannot ${request}: ${why}`);
   }
   assert.equal((await view.get('/nowhere')).status, 404);
@@ -204,7 +204,7 @@ const unusable: [make: (path: string) => void, message: RegExp][] = [
   ],
   [
     (path) => copyFileSync(path, `${path}-wal`),
-    /its log \(-wal\) lies beside it without the index \(-shm\); start the service on it once/,
+    /its log \(-wal\) exists without its index \(-shm\); start the service on it once/,
   ],
 ];
 test('a file that cannot be viewed is refused with the reason', async () => {

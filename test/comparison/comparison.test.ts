@@ -35,8 +35,7 @@ const one = (name: string, days = 30) => model(name, { [name]: returns(name, { d
 const late = (days: number, name: string) => [...Array<null>(days).fill(null), ...returns(name)];
 const LOST = [...returns('m', { days: 29 }), -1];
 const NEEDS = 'Needs 20 days with a return';
-const FEW_SHARED =
-  'Needs 20 days on which the returns of all runs compared start from the same close; there are 14';
+const FEW_SHARED = 'Needs 20 days that all runs compared completed without a gap; there are 14';
 const STALE = 'Its chain is stale';
 /** Of the first model, which is compared with another: why it has no figures; null where it has. */
 const nulls: [model: ModelReturns, reason: string | null][] = [
@@ -245,7 +244,7 @@ test('a pair that would be shown only without the others says so', () => {
   const { pairs } = compare([model('good', { good: returns('good', { mean: 0.004 }) }), ...many]);
   const shownAsOnlyPair = pairs.filter(({ pValue, shown }) => (pValue as number) < 0.05 && !shown);
   assert.ok(shownAsOnlyPair.length > 0);
-  const words = 'On its own it would be more than chance, but the best of 45 pairs';
+  const words = 'after correcting for 45 pairs';
   const saying = pairs.filter(({ sentence }) => sentence.includes(words));
   assert.deepEqual(saying, shownAsOnlyPair);
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noLead } from '../../src/features/comparison/planning.ts';
 import {
   holm,
   confidenceInterval,
@@ -214,7 +215,7 @@ test('with fewer than three degrees of freedom no lead would show, and more days
   const runs = varianceOf(24, 1e-7, 2, 1e-6);
   assert.ok(runs.degreesOfFreedom < 3);
   const { smallestDifference, daysNeeded } = createPlanning(at95(24));
-  const reason = 'No lead would show in 24 days; more runs would';
+  const reason = noLead(24);
   assert.deepEqual(smallestDifference(runs), { reason });
   assert.deepEqual(daysNeeded(0.5, runs), { reason: MORE_RUNS });
   // Of a pair that is shown neither can be said.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { noLead } from '../../src/features/comparison/planning.ts';
 import {
   type AnswerFacts,
   reportAnswer,
@@ -32,7 +33,7 @@ const example: Facts = {
 
 const AHEAD = 'gpt-5 is 1.01 points ahead of claude over 20 days';
 const RANGE = '(95 % interval −4.79 to +7.04 points, for a single look)';
-const LEAST = 'Only a lead of 7.85 points or more would be likely to show in 20 days';
+const LEAST = 'In 20 days only a lead of about 7.85 points or more can be detected';
 const NEEDED = `${LEAST}; this one would need about 1,180 days.`;
 
 const table: [name: string, change: Partial<Facts>, sentence: string][] = [
@@ -41,7 +42,7 @@ const table: [name: string, change: Partial<Facts>, sentence: string][] = [
     'the one with the higher return comes first, with an interval of its own',
     { returns: [0, 0.01], interval: { low: -0.2, high: 0.25 } },
     'claude is 1.00 points ahead of gpt-5 over 20 days (95 % interval −20.00 to +25.00 points, for a single look). This could be ' +
-      'chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this one would need about 1,180 days.',
+      'chance. In 20 days only a lead of about 7.70 points or more can be detected; this one would need about 1,180 days.',
   ],
   [
     'a difference that is shown',
@@ -51,12 +52,12 @@ const table: [name: string, change: Partial<Facts>, sentence: string][] = [
   [
     'a difference that would be shown if it were the only one',
     { isShownAsOnlyPair: true, pairs: 1225, daysNeeded: 15 },
-    `${AHEAD} ${RANGE}. This could be chance. On its own it would be more than chance, but the best of 1,225 pairs can look like this by chance.`,
+    `${AHEAD} ${RANGE}. This could be chance after correcting for 1,225 pairs, although the interval excludes 0.`,
   ],
   [
     'more days cannot show it',
-    { daysNeeded: { reason: 'More days would not show it; more runs would' } },
-    `${AHEAD} ${RANGE}. This could be chance. ${LEAST}. More days would not be enough for this one; more runs could be.`,
+    { daysNeeded: { reason: 'More days will not settle it' } },
+    `${AHEAD} ${RANGE}. This could be chance. ${LEAST}. More days will not settle this one; more repeats might.`,
   ],
   [
     'no difference at all',
@@ -80,8 +81,8 @@ const table: [name: string, change: Partial<Facts>, sentence: string][] = [
   ],
   [
     'runs that are too few for any lead',
-    { smallestDifference: { reason: 'No lead would show in 20 days; more runs would' } },
-    `${AHEAD} ${RANGE}. This could be chance. No lead would show in 20 days; more runs would.`,
+    { smallestDifference: { reason: noLead(20) } },
+    `${AHEAD} ${RANGE}. This could be chance. ${noLead(20)}.`,
   ],
   [
     'figures that are too large are left out',

@@ -63,7 +63,8 @@ test('every figure of real series agrees with other libraries', () => {
 
 test('a day that a run missed is left out, and so is the next, which it started from another close', () => {
   const missing = 'No return on this day';
-  const elsewhere = 'Its return starts from another close and so covers other days';
+  const elsewhere =
+    'Its previous model-day differs from that of the others, so its return covers other days';
   assert.deepEqual(compare(stockModels()).leftOut, [
     { day: '2025-07-08', runs: ['chips#2', 'shops#4'], reason: missing },
     { day: '2025-07-09', runs: ['chips#2', 'shops#4'], reason: elsewhere },

@@ -155,7 +155,7 @@ test('a copy made during writes shows one state of the database', async () => {
   database.close();
 });
 
-const BESIDE = 'SQLite uses such a name beside a database';
+const BESIDE = 'SQLite uses such a name for the log of a database';
 const OWN = 'the service uses that name';
 /** Where no copy is made, what is put there before (a file, a folder, or a link), and why. */
 const refusals = tableOf<[name: string, target: string, put: string, message: string]>(`
@@ -167,7 +167,7 @@ const refusals = tableOf<[name: string, target: string, put: string, message: st
   the log's index, in capitals               | other.db-SHM        |             | …other.db-SHM: ${BESIDE}
   the journal of a database                  | other.db-journal    |             | …other.db-journal: ${BESIDE}
   a log, through a link to its folder        | here/jobs.db-wal    | here → .    | …jobs.db-wal: ${BESIDE}
-  a name beside which a log is left          | new.db              | new.db-wal  | …new.db: new.db-wal lies beside it, and SQLite would apply that log to it
+  a name beside which a log is left          | new.db              | new.db-wal  | …new.db: new.db-wal exists, and SQLite would apply that log to it
   the owner lock                             | agent_data/owner.lock | agent_data/ | …owner.lock: ${OWN}
   the note beside the lock                   | agent_data/owner.json | agent_data/ | …owner.json: ${OWN}
   the lock of another database               | agent_data/paper.db.lock | agent_data/ | …paper.db.lock: ${OWN}

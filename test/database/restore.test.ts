@@ -214,7 +214,7 @@ test('a database whose log cannot be merged is not replaced: one that a program 
   other.exec('BEGIN; SELECT * FROM price_data');
   const message = (why: string) =>
     new RegExp(
-      `^Cannot restore .*: the log beside the database that is there cannot be merged into it \\(${why}\\); end the programs`,
+      `^Cannot restore .*: the log of the existing database cannot be merged into it \\(${why}\\); end the programs`,
     );
   await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
     message: message('database is locked'),
@@ -236,7 +236,7 @@ test('a log without its database is not applied to the new one', async () => {
   const path = await killedService(folder);
   rmSync(path);
   await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
-    message: /: jobs\.db-wal lies beside it, and SQLite would apply that log to it$/,
+    message: /: jobs\.db-wal exists, and SQLite would apply that log to it$/,
   });
 });
 
@@ -260,16 +260,16 @@ test('a backup that was copied over a database, beside its log, is refused befor
   const before = contentOf(folder);
   assert.throws(
     () => openDatabase(path),
-    /it was copied there beside the log of another database, jobs\.db-wal, which would damage it/,
+    /it was copied next to the log of another database, jobs\.db-wal, which would damage it/,
   );
   await assert.rejects(
     withSnapshot(path, () => {}),
-    /it was copied there beside the log of another database/,
+    /it was copied next to the log of another database/,
   );
   assert.deepEqual(contentOf(folder), before);
   assert.ok(readFileSync(path).equals(readFileSync(join(folder, 'copy.db'))));
   await assert.rejects(restoreDatabase(path, join(folder, 'copy.db')), {
-    message: /^Cannot restore .*jobs\.db: it was copied there beside the log of another database/,
+    message: /^Cannot restore .*jobs\.db: it was copied next to the log of another database/,
   });
   for (const suffix of ['-wal', '-shm']) rmSync(path + suffix);
   assert.deepEqual((await restoreDatabase(path, join(folder, 'copy.db'))).bars, 1);

@@ -47,7 +47,8 @@ const control = weekdays('2023-01-02', '2023-02-10');
 const real = weekdays('2024-01-01', '2024-02-09');
 
 const MISSED = 'No return on this day';
-const ELSEWHERE = 'Its return starts from another close and so covers other days';
+const ELSEWHERE =
+  'Its previous model-day differs from that of the others, so its return covers other days';
 const betaMissed = [
   { date: recent[5], runs: ['beta'], reason: MISSED },
   { date: recent[6], runs: ['beta'], reason: ELSEWHERE },
@@ -244,8 +245,7 @@ test('which models are compared, over how many days', async () => {
   }
 });
 
-const differs = (name: string) =>
-  `…${name} on ${past[30]} differs from that for ${name} on ${past[0]};…`;
+const differs = (name: string) => `…${name} on ${past[30]} differs from …${name} on ${past[0]};…`;
 const STALE =
   '1 of its 60 model-days is stale: …; 48 later model-days rest on it; ' +
   `trading-simulation-service trigger --start ${past[11]} --end ${past[59]} --models refilled --terms-of … --replace runs them again`;
@@ -345,7 +345,7 @@ test('by number, the days of two markets meet; failed and untried days are gaps 
   assert.equal(byDate.days, 0);
   assert.match(
     modelIn(byDate, 'trader').unavailable.interval,
-    /on which the returns of all runs compared start from the same close; there are 0/,
+    /^Needs 20 days that .*; there are 0/,
   );
 });
 
@@ -417,7 +417,7 @@ test('an entry has one return: /performance by entry covers the days that are co
   assert.equal(await ranked(`${RECENT}&model=gamma%232`), 'gamma 30');
   const shared = `/performance?${RECENT}&by=entry&common=true`;
   const { common } = await validBody<any>(service, shared, performanceResponse);
-  const reason = 'On 23 of the 28 days compared it has no return that starts from the same close';
+  const reason = 'It missed 23 of the 28 days compared, or a day before one of them';
   assert.deepEqual(common.left_out, [{ model: 'short', reason }]);
   const lacking = common.left_out_days.map(({ missing, models }: any) => `${missing} ${models}`);
   assert.deepEqual(lacking, ['1 beta', '1 beta']);
@@ -467,7 +467,7 @@ test('job_id restricts the days, the runs of an entry and the trials to those of
     const { models, leader } = await ask(`${query}&models=changed`);
     return [models[0].unavailable.interval ?? 'figures', leader.trials];
   };
-  assert.match((await days(PAST))[0], /^It was asked in two ways/);
+  assert.match((await days(PAST))[0], /^It was called in two ways/);
   assert.deepEqual(await days(`${PAST}&job_id=${first}`), ['figures', 1]);
   assert.deepEqual(await days(`${PAST}&job_id=${second}`), ['figures', 1]);
   const [none] = await days(`job_id=${second}&end_date=${past[29]}`);
@@ -572,7 +572,7 @@ test('an entry that cannot be compared is named, though it is the first of its t
   assert.deepEqual(answer.left_out.sort(), ['changed', 'refilled']);
   assert.match(
     answer.sentence,
-    / Not compared: changed \(it was asked in two ways\); refilled \(1 of its 60 model-days is stale\)\.$/,
+    / Not compared: changed \(it was called in two ways\); refilled \(1 of its 60 model-days is stale\)\.$/,
   );
   const { answer: without } = await ask(RECENT);
   assert.match(without.sentence, / Not compared: short \(too few model-days\)\.$/);

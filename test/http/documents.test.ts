@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test, type TestContext } from 'node:test';
 import { storeDocuments } from '../support/documents.ts';
 import { startTestService, type TestService } from '../support/service.ts';
-import { tableOf } from '../support/text-table.ts';
+import { like, tableOf } from '../support/text-table.ts';
 
 const FIRST = {
   ...{ id: 'a/b ü?', kind: '10-K', symbols: ['AAPL', 'MSFT'], published_at: '2025-01-02' },
@@ -50,26 +50,26 @@ const mornings = tableOf<[path: string, expected: string]>(`
   ${ID}?as_of=2025-01-03      | First
   ${ID}/?as_of=2025-01-06     | Later
   ${ID}?as_of=2025-01-07      | At the open
-  ${ID}?as_of=2025-01-02      | 404 There is no document a/b ü? on the morning of 2025-01-02
-  n?as_of=2025-01-06          | 404 There is no document n on the morning of 2025-01-06
+  ${ID}?as_of=2025-01-02      | 404 No document 'a/b ü?' …by the morning of 2025-01-02
+  n?as_of=2025-01-06          | 404 No document 'n' …by the morning of 2025-01-06
   n?as_of=2025-01-07          | A title
-  %3Cb%3E?as_of=2025-01-07    | 404 There is no document <b> on the morning of 2025-01-07
-  n                           | 422 as_of: expected either as_of or version
+  %3Cb%3E?as_of=2025-01-07    | 404 No document '<b>' …by the morning of 2025-01-07
+  n                           | 422 as_of: …either as_of or version
   n?as_of=2025-01-07&version= | A title
-  n?as_of=2025-01-07&version=2025-01-07T02:00:00.000Z | 422 as_of: expected either as_of or version
+  n?as_of=2025-01-07&version=2025-01-07T02:00:00.000Z | 422 as_of: …either as_of or version
   n?version=2025-01-07T02:00:00.000Z     | A title
-  n?version=2025-01-07                   | 404 There is no document n published at 2025-01-07
+  n?version=2025-01-07                   | 404 No version of document 'n' …at 2025-01-07
   ${ID}?version=2025-01-02               | First
   ${ID}?version=2025-01-06T14:29:59.000Z | Later
   ${ID}?version=2025-01-06T14:30:00.000Z | At the open
   n?as_of=2025-13-01          | 422 as_of: Invalid date format: 2025-13-01. Expected YYYY-MM-DD
-  n?as_of=2025-01-07&date=x   | 422 date: is not a query parameter of this path; there are as_of, version
-  coverage?as_of=2025-01-07   | 422 as_of: is not a query parameter of this path; there are none
+  n?as_of=2025-01-07&date=x   | 422 date: unknown query parameter; …as_of, version
+  coverage?as_of=2025-01-07   | 422 as_of: unknown query parameter; …
   a/b?as_of=2025-01-07        | 404 There is no /documents/a/b; GET /openapi.json lists all paths`);
 test('a document is that of a morning, or missing in words', async () => {
   for (const [path, expected] of mornings) {
     const { status, body } = await ask(`/documents/${path}`);
-    assert.equal(body.title ?? `${status} ${body.detail}`, expected, path);
+    assert.match(body.title ?? `${status} ${body.detail}`, like(expected), path);
   }
   const { digest, ...own } = (await ask(`/documents/${ID}?as_of=2025-01-03`)).body;
   assert.deepEqual(own, { ...FIRST, date: '2025-01-02', ...deployment });

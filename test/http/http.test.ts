@@ -64,8 +64,8 @@ test('the status, field by field', async () => {
     terms: USUAL_TERMS,
     replace_existing: false,
     warnings: [
-      'The dividends of 2 of 2 symbols are not known on all of these dates; those that are not known are not paid, and the figures are ' +
-        'marked: AAPL, MSFT. import-prices reads a file of dividends, download-prices --dividends downloads them',
+      '2 of 2 symbols may lack dividends on these dates (AAPL, MSFT): unknown dividends are not paid, and the figures ' +
+        'are marked. Import a file of dividends with import-prices, or download them with download-prices --dividends',
     ],
     warning_codes: ['unknown_dividends'],
     ...DEPLOYMENT,

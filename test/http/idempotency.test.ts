@@ -68,7 +68,7 @@ test('the same key with another request is refused, and creates nothing', async 
   const service = await startTestService(t, { agent: quick });
   const first = await trigger(service, 'key-1');
   await service.waitForJob(first.body.job_id);
-  const other = new RegExp(`^Idempotency-Key: .* another request, .* job ${first.body.job_id}`);
+  const other = new RegExp(`^Idempotency-Key: another request .* job ${first.body.job_id}`);
   for (const [name, body, status] of bodies) {
     const answer = await trigger(service, 'key-1', body);
     assert.equal(answer.status, status, name);

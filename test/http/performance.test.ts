@@ -238,7 +238,7 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   const { models, incomparable } = await ask('', running);
   const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;
   const reason =
-    '1 of its 3 model-days is stale: what it started from has changed since; ' +
+    '1 of its 3 model-days is stale: earlier results or prices changed afterwards; ' +
     `trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of ${job} --replace runs it again`;
   assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'stale', reason }]);
   assert.deepEqual(models[0].incomparable, [{ kind: 'stale', reason }]);
@@ -294,7 +294,7 @@ test('a model whose every order was refused is marked, one that only looked and 
     ({ trading: one }: any) => `${one.trades} ${one.refused_orders} ${one.malformed_calls}`,
   );
   assert.deepEqual(counts, ['0 2 3', '0 0 1']);
-  const reason = 'It never traded, although it tried: 4 refused calls';
+  const reason = 'It never traded: 4 orders were refused or malformed';
   assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'never_traded', reason }]);
   assert.deepEqual((await ask('?start_date=2025-11-11', own)).incomparable, [], 'no try that day');
 });
@@ -355,7 +355,7 @@ test('what a rebalance refuses counts as what buy and sell refuse', async (t) =>
     ({ trading: one }: any) => `${one.trades} ${one.refused_orders} ${one.malformed_calls}`,
   );
   assert.deepEqual(counts, ['0 2 1', '1 1 0']);
-  const reason = 'It never traded, although it tried: 3 refused calls';
+  const reason = 'It never traded: 3 orders were refused or malformed';
   assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'never_traded', reason }]);
 });
 
@@ -408,10 +408,10 @@ test('a fall that no split explains marks the model that held the symbol, with w
   const splits = [{ symbol: 'AAPL', date: '2025-11-12', numerator: 2, denominator: 1 }];
   const stamp = { source: 'csv', recordedAt: '2025-11-13T00:00:00.000Z' } as const;
   storeSplits(own.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp);
-  const settled = ',Possible splits, settled since: AAPL on 2025-11-12';
+  const settled = ',Settled since: possible split of AAPL on 2025-11-12';
   const stale =
     '; stale now: 1 model-day of this job; trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of JOB --replace runs it again';
   assert.deepEqual(await said(), [settled, settled + stale]);
   const csv = await (await fetch(`${own.url}/jobs?format=csv`)).text();
-  assert.ok(csv.includes('settled since') && !csv.includes('To settle this'), csv);
+  assert.ok(csv.includes('Settled since') && !csv.includes('To settle this'), csv);
 });

@@ -84,7 +84,7 @@ test('only an unfinished job can be cancelled', async (t) => {
   const refused = await service.post(`/simulate/cancel/${jobId}`, {});
   assert.deepEqual(
     [refused.status, refused.body.detail],
-    [409, `Job ${jobId} cannot be cancelled: it is completed`],
+    [409, `Cannot cancel job ${jobId}: its status is completed`],
   );
   const unknown = await service.post('/simulate/cancel/nothing', {});
   assert.deepEqual([unknown.status, unknown.body.detail], [404, 'Job nothing not found']);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { silentLog } from '../../src/core/process/log.ts';
+import { like } from '../support/text-table.ts';
 import { packageJob } from '../../src/features/backup/backup-command.ts';
 import { openDatabase } from '../../src/core/database/database.ts';
 import { firstTriedDate } from '../../src/features/performance/queries.ts';
@@ -90,7 +91,7 @@ test('when a job is discarded, every response is as it was before the job, and t
   const { status, body } = await discard(service, job);
   assert.deepEqual(
     [status, body.status, body.message],
-    [200, 'discarded', 'Job discarded; 6 model-days withdrawn, 4 earlier generations active again'],
+    [200, 'discarded', 'Job discarded; 6 model-days withdrawn, 4 earlier results active again'],
   );
   assert.deepEqual(await responsesOf(service), before);
   const { body: kept } = await service.get(`/simulate/status/${job}`);
@@ -107,7 +108,7 @@ test('when a job is discarded, every response is as it was before the job, and t
   ].map((answer) => `${answer.status} ${answer.body.detail}`);
   assert.match(
     refused.join(),
-    /^404 No trading sessions found.*,409 .*it is discarded.*,404 Job nothing not found/,
+    /^404 No trading sessions found.*,409 .*status is discarded.*,404 Job nothing not found/,
   );
 
   const again = await discard(service, job);
@@ -140,7 +141,7 @@ test('an early trigger is undone; what rests on a discarded job is stale; resume
   assert.match(
     String(warnings),
     new RegExp(
-      `^Possible splits, settled since: A on 2025-01-06,1 stale model-day, .*: model-a ${LAST}; trigger `,
+      `possible split of A on 2025-01-06,1 model-day is stale, .*: model-a ${LAST}; trigger `,
     ),
   );
   const report = await auditScripts(service);
@@ -161,8 +162,8 @@ test('no job is discarded while one is unfinished', async (t) => {
   await until('a day to run', () => service.database.statement(sessions).get() !== undefined);
   for (const job of [body.job_id, ended]) {
     const { status, body: refused } = await discard(service, job);
-    const why = `job ${body.job_id} has not ended; cancel it, or wait for its end`;
-    assert.deepEqual([status, refused.detail], [409, `Cannot discard job ${job}: ${why}`]);
+    assert.equal(status, 409);
+    assert.match(refused.detail, like(`…${job}: job ${body.job_id}…cancel…`));
   }
   await service.post(`/simulate/cancel/${body.job_id}`, {});
   for (const job of [body.job_id, ended]) assert.equal((await discard(service, job)).status, 200);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parseConfiguration } from '../../src/core/settings/configuration.ts';
 import { expandModels } from '../../src/core/jobs/chosen-models.ts';
 import { newRunWarnings } from '../../src/core/jobs/plan.ts';
-import { tableOf } from '../support/text-table.ts';
+import { assertLike, like, tableOf } from '../support/text-table.ts';
 
 const configuration = parseConfiguration(
   {
@@ -35,9 +35,9 @@ for (const [name, requested, runs] of expanded) {
 }
 
 const refused = tableOf<[name: string, requested: string, message: string]>(`
-  a run above the repeats            | a#4 | Cannot run 'a#4': the runs of 'a' are 'a', 'a#2', 'a#3'
-  run 1 under a number               | a#1 | Cannot run 'a#1': the runs of 'a' are 'a', 'a#2', 'a#3'
-  a repeat of an entry without any   | b#2 | Cannot run 'b#2': the runs of 'b' are 'b'
+  a run above the repeats            | a#4 | Cannot run 'a#4': 'a' has 3 runs: 'a', 'a#2', 'a#3'
+  run 1 under a number               | a#1 | Cannot run 'a#1': 'a' has 3 runs: 'a', 'a#2', 'a#3'
+  a repeat of an entry without any   | b#2 | Cannot run 'b#2': 'b' has 1 run: 'b'
 `);
 test('a trigger cannot name a run that the configuration has not', () => {
   for (const [name, requested, message] of refused) {
@@ -84,17 +84,17 @@ test('in a study a name is of an entry, or of its ledger there; a signature with
 });
 
 const refusedInStudies = tableOf<[study: string, requested: string, message: string]>(`
-  - | gpt@x     | 'gpt@x' here: it is of another study; send study x
-  - | gpt@x#2   | 'gpt@x#2' here: it is of another study; send study x
-  x | gpt@y     | 'gpt@y' here: it is of another study; send study y
-  x | gpt@      | 'gpt@' here: it is of another study; send no study
-  x | b@2025    | 'b@2025' here: it is of another study; send study 2025
-  x | gpt@x#4   | 'gpt#4': the runs of 'gpt' are 'gpt', 'gpt#2', 'gpt#3'
+  - | gpt@x     | 'gpt@x'…study to x
+  - | gpt@x#2   | 'gpt@x#2'…study to x
+  x | gpt@y     | 'gpt@y'…study to y
+  x | gpt@      | 'gpt@'…leave study out
+  x | b@2025    | 'b@2025'…study to 2025
+  x | gpt@x#4   | 'gpt#4': 'gpt' has 3 runs: 'gpt', 'gpt#2', 'gpt#3'
 `);
 test('a name of another study says which one to send', () => {
   for (const [study, requested, message] of refusedInStudies)
     assert.throws(() => expandModels([requested], studied, study === '-' ? null : study), {
-      ...{ code: 'invalid_models', message: `Cannot run ${message}` },
+      ...{ code: 'invalid_models', message: like(`Cannot run ${message}`) },
     });
 });
 
@@ -115,7 +115,7 @@ test('a name with its study has at most 200 characters', () => {
   assert.equal(fitting?.model.length, 200);
   assert.throws(() => expandModels(names, studied, 'x26'), {
     code: 'invalid_models',
-    message: /: its name with the study is too long$/,
+    message: /'m{197}@x26'.* too long$/,
   });
 });
 
@@ -128,8 +128,7 @@ test('a job has at most 2,000 runs', () => {
   const names = models.map(({ signature }) => signature);
   assert.equal(expandModels(names.slice(1), many).length, 2_000);
   assert.throws(() => expandModels(names, many), {
-    message:
-      /^Cannot create a job of 2100 runs with all repeats: at most 2000 are possible; name fewer models, or lower their repeats$/,
+    message: /2100 runs .* 2000;/,
   });
 });
 
@@ -138,12 +137,12 @@ test('resuming warns of runs without a completed day where others have some, and
   const warn = (names: string[], endDate = '2025-10-20') =>
     newRunWarnings(expandModels(names, configuration), endDate, (model) => first[model] ?? null);
   const said = (who: string, them: string, from: string) =>
-    `${who} no completed day, and this job runs only 2025-10-20 for ${them}; for the days before, cancel the job and start one with start_date ${from}`;
-  assert.deepEqual(warn(['a', 'b', 'off', 'c']), [
-    said('a#2 has', 'it', '2025-10-01'),
-    said('b, off, off#2 have', 'them', '2025-09-01'),
+    `${who} new, …only 2025-10-20 for ${them}. …start_date ${from}`;
+  assertLike(warn(['a', 'b', 'off', 'c']), [
+    said('a#2 is', 'it', '2025-10-01'),
+    said('b, off, off#2 are', 'them', '2025-09-01'),
   ]);
-  assert.deepEqual(warn(['a#2']), [said('a#2 has', 'it', '2025-10-06')]);
+  assertLike(warn(['a#2']), [said('a#2 is', 'it', '2025-10-06')]);
   assert.deepEqual(warn(['b', 'off']), []);
   assert.deepEqual(warn(['b', 'c'], '2025-09-01'), [], 'there are no days before');
 });

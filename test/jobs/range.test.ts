@@ -37,7 +37,7 @@ const refused: [name: string, request: string, detail: RegExp][] = [
   [
     'resume with every model past the end',
     '- 11-25: recent done',
-    /Nothing to resume up to 2025-11-25: every model has already run through 2025-11-26/,
+    /up to 2025-11-25: every model is complete up to 2025-11-26/,
   ],
   ['resume onto only a weekend', '- 11-30: done', /2025-11-29 to 2025-11-30 has no weekday/],
   ['resume into the future', '- 12-02: recent', /in the future/],

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { JobRequest } from '../../src/core/jobs/plan.ts';
+import { assertLike, like } from '../support/text-table.ts';
 import { planJob } from '../../src/core/jobs/plan.ts';
 import { WORDING } from '../../src/core/agent/prompt.ts';
 import { scriptedAgent } from '../support/agents.ts';
@@ -53,7 +54,7 @@ async function startWithDays(t: TestContext) {
     );
     return planned.warnings
       .map((one) => (typeof one === 'string' ? one : one.message))
-      .filter((one) => /other terms|texts of this program/.test(one));
+      .filter((one) => /other terms|prompt version/.test(one));
   };
   return { service, jobs, plan };
 }
@@ -102,12 +103,15 @@ test('days are replaced on other terms where the request says so, or says nothin
     ] as const) {
       const name = JSON.stringify({ change, request, study, changeTerms });
       const planned = () => plan(configurationOf(change), { ...request, study, changeTerms });
-      const what = `This job replaces completed days of job ${jobs.get(study)} on other terms, from 2025-11-10 on: ${said}`;
-      const remedy = '. To replace them all the same, send change_terms true (--change-terms)';
+      const what = `…replaces…job ${jobs.get(study)} from 2025-11-10 on…: ${said}`;
       if (said === null) assert.deepEqual(planned(), [], name);
       else if (isRefused)
-        assert.throws(planned, { code: 'terms_differ', message: what + remedy }, name);
-      else assert.deepEqual(planned(), [what], name);
+        assert.throws(
+          planned,
+          { code: 'terms_differ', message: like(`${what}. …change_terms…`) },
+          name,
+        );
+      else assertLike(planned(), [what], name);
     }
 });
 
@@ -123,12 +127,12 @@ test('new days on other terms than the newest job of their study are a warning, 
           study,
           changeTerms: false,
         });
-        const what = `New days are on other terms than those of job ${jobs.get(study)} before, from 2025-11-12 on: ${said}`;
-        assert.deepEqual(found, said === null ? [] : [what], JSON.stringify({ change, study }));
+        const what = `New days, from 2025-11-12 on…job ${jobs.get(study)}: ${said}`;
+        assertLike(found, said === null ? [] : [what], JSON.stringify({ change, study }));
       }
   const hidden = configurationOf({ open: 'hidden' });
   const first = { startDate: null, endDate: '2025-11-12', replaceExisting: false };
-  assert.match(plan(hidden, first).join(), /before, from 2025-11-12 on: open: shown/);
+  assert.match(plan(hidden, first).join(), /from 2025-11-12 on.*: open: shown/);
   const again = { replaceExisting: false, changeTerms: false };
   assert.deepEqual(plan(hidden, again), [], 'no day is new, and none is replaced');
   const studies = { y: { open: 'hidden' } };
@@ -139,13 +143,11 @@ test('new days on other terms than the newest job of their study are a warning, 
 test('another wording of the program is a warning, and refuses nothing', async (t) => {
   const { service, jobs, plan } = await startWithDays(t);
   service.database.statement(`UPDATE trading_sessions SET wording = ${WORDING + 1}`).run();
-  const said = [
-    `The texts of this program that models read are not those of job ${jobs.get('x')} before: version ${WORDING + 1} then, ${WORDING} now`,
-  ];
+  const said = [`…version ${WORDING};…job ${jobs.get('x')}…version ${WORDING + 1}`];
   const request = { study: 'x', changeTerms: false };
   const fresh = { startDate: '2025-11-12', endDate: '2025-11-12', replaceExisting: false } as const;
   for (const days of [{}, fresh])
-    assert.deepEqual(plan(configurationOf({}), { ...request, ...days }), said);
+    assertLike(plan(configurationOf({}), { ...request, ...days }), said);
   const nothing = { ...request, replaceExisting: false };
   assert.deepEqual(plan(configurationOf({}), nothing), [], 'no day is run');
   service.database.statement(`UPDATE trading_sessions SET wording = ${WORDING}`).run();
@@ -220,7 +222,11 @@ test('a job on the terms of another has its study, whatever the file names now',
     [{ terms_of: of, replace_existing: true }, 200, undefined],
     [{ terms_of: 'none', models: ['a'] }, 400, 'terms_of: there is no job none'],
     [{ terms_of: of, study: 'x', models: ['a'] }, 200, undefined],
-    [{ terms_of: of, study: 'y' }, 400, `terms_of: job ${of} is not of the study 'y'`],
+    [
+      { terms_of: of, study: 'y' },
+      400,
+      `terms_of: job ${of} belongs to the study 'x'; leave study out`,
+    ],
     [
       { terms_of: of, universe: 'one' },
       422,

@@ -70,8 +70,8 @@ const refusals = tableOf<[tool: string, args: string, why: string]>(`
   results     | {"model":["model-a"]}       | model: expected a text
   comparison  | {"models":"nope"}           | no job has run nope
   start_job   | {}                          | end_date
-  start_job   | {"end_date":"2025-11-07","Idempotency-Key":"k"} | Idempotency-Key: is not a field
-  cancel_job  | {"job_id":"JOB"}            | cannot be cancelled
+  start_job   | {"end_date":"2025-11-07","Idempotency-Key":"k"} | Idempotency-Key: unknown field
+  cancel_job  | {"job_id":"JOB"}            | Cannot cancel job
 `);
 test('a refusal is the result of the call, in the words of the route', async () => {
   for (const [tool, args, why] of refusals) {
@@ -93,7 +93,7 @@ test('a job is started and cancelled by tools, one that is over is not', async (
   assert.equal(isError, false);
   assert.equal((await own.waitForJob(job_id)).status, 'cancelled');
   const over = await callTool(service.url, 'cancel_job', { job_id: jobId });
-  assert.match(over.content[0].text, /cannot be cancelled: it is completed/);
+  assert.match(over.content[0].text, /Cannot cancel job .*: its status is completed/);
 });
 
 test('a long answer is cut to whole records, and says how many there are', async () => {

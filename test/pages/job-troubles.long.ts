@@ -69,12 +69,12 @@ test('the failure of a job comes first, with its cause, until a later one ends w
   await open(`/jobs/${ended}`);
   const discard = button(page, 'Discard job');
   await discard.click();
-  await page.getByText('Nothing is erased, but this cannot be undone.').waitFor();
+  await page.getByText('The data is kept, but you cannot undo this.').waitFor();
   await button(page, 'Keep it').click();
   assert.equal((await service.get(`/simulate/status/${ended}`)).body.status, 'completed');
   await discard.click();
   await button(page, 'Discard the job').click();
-  await page.getByText('This job was discarded: its model-days no longer count.').waitFor();
+  await page.getByText('This job was discarded').waitFor();
   assert.equal(await page.locator('.job .state').first().innerText(), 'Discarded');
   assert.equal(await discard.isVisible(), false);
   await open('/');

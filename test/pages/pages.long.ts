@@ -75,7 +75,7 @@ test('the leaderboard sorts by any figure in both directions, and marks models t
   assert.deepEqual(await caveat.allInnerTexts(), marked);
   assert.match(
     (await caveat.getAttribute('title')) ?? '',
-    /^It has 11 model-days in its period; model-a has 12\. It never traded, although it tried: 1 refused call\. 1 model-day failed/,
+    /^It completed 11 model-days in its period; model-a completed 12\. It never traded: 1 order was refused or malformed\. 1 model-day failed/,
   );
   await page.goBack();
   await board.getByText('Ranked over the 10 days').waitFor();

@@ -42,7 +42,8 @@ const PHONE = { width: 320, height: 640 };
 const MAX_SHIFT = 0.05;
 const words: Record<string, RegExp> = {
   model: /● dividend[^]*Holdings now[^]*All figures[^]*What the model was asked/,
-  hostileModel: /1 refused call\.\s+1 model-day failed and has not been completed since\./,
+  hostileModel:
+    /1 order was refused or malformed\.\s+1 model-day failed and has not been completed since\./,
   job: /(Portfolio value|Growth of)[^]*Leaderboard[^]*Left out[^]*Terms/,
 };
 

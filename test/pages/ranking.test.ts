@@ -42,7 +42,7 @@ test('a ranking names its days, and the days and models that it leaves out, with
   });
   assert.equal(
     ranked.words,
-    'Ranked over the 4 days from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of all 3 models start from the same close. ' +
+    'Ranked over the 4 days that all 3 models completed without a gap, from Wed 1 Oct 2025 to Tue 7 Oct 2025. ' +
       'Only days after Tue 30 Sep 2025, the latest knowledge cutoff, count.',
   );
   const names = ranked.models.map(({ name }) => name);
@@ -93,7 +93,7 @@ test('a ranking over all days warns that its order may mislead; one without comm
   const single = describeRanking({ ...nothing, families: one, common: { ...common, days: 1 } });
   assert.equal(
     single.words,
-    'Ranked over the 1 day from Wed 1 Oct 2025 to Tue 7 Oct 2025 on which the returns of the model start from the same close.',
+    'Ranked over the 1 day that the model completed without a gap, from Wed 1 Oct 2025 to Tue 7 Oct 2025.',
   );
   const none = { ...common, start_date: null, end_date: null, days: 0 };
   const empty = describeRanking({ ...nothing, families: [], common: none });
@@ -120,6 +120,11 @@ const marks: [name: string, runs: Partial<ModelReport>[], marks: string[]][] = [
   ['nothing', [{}, {}], []],
   ['what makes it incomparable', [{ incomparable: [late] }], ['not comparable: period=Its period']],
   [
+    'a part of the universe, which is no difference of terms',
+    [{ incomparable: [{ kind: 'part_of_universe', reason: 'It holds 2 of 3 symbols: cash' }] }],
+    ['holds 2 of 3 symbols=It holds 2 of 3 symbols: cash'],
+  ],
+  [
     'failed days, and days that its model may remember',
     [{ failed_model_days: 1, ...early }],
     [
@@ -130,7 +135,9 @@ const marks: [name: string, runs: Partial<ModelReport>[], marks: string[]][] = [
   [
     'an agent',
     [{ outside: ['agent'] }],
-    ['outside agent=It has a network of its own: nothing here keeps it from looking up the future'],
+    [
+      'outside agent=It has a network connection of its own, so this service cannot keep it from looking up the future',
+    ],
   ],
   [
     'several runs: each respect once, and the days of all',

@@ -88,7 +88,10 @@ test('/performance tells returns apart into the stored factors, and lists those 
   assert.equal(styleDaysText({ ...part, unavailable }), '', 'without an alpha it is over no days');
   const { status, body } = await service.get('/performance?factors=carry');
   assert.equal(status, 422);
-  assert.equal(body.detail, 'factors: "carry" is not stored; daily, market, momentum, stray');
+  assert.equal(
+    body.detail,
+    'factors: "carry" is not stored; stored factors: daily, market, momentum, stray',
+  );
   const csv = await fetch(`${service.url}/performance?table=style&format=csv`);
   const lines = (await csv.text()).replace('\ufeff', '').split('\r\n');
   assert.equal(lines[0], 'model,factor,beta,standard_error,p_value,contribution,days,study');
@@ -125,7 +128,7 @@ test('the leaderboard leaves out an alpha over other factors than most have', ()
   assert.deepEqual(
     [...styles].map(([family, own]) => [family, own?.alpha, own?.unavailable]),
     [
-      ['late', null, 'It is over market, and those of others are over market, size'],
+      ['late', null, 'Its factors are market; those of the other models are market, size'],
       ['a', 0.1, null],
       ['b', 0.2, null],
       ['short', null, null],

@@ -34,7 +34,7 @@ test('a model with twenty days does not lose any to one with fewer; without such
   assert.deepEqual(own.get('short'), many(24, 30), 'as by itself');
   assert.deepEqual(Object.fromEntries(reasons), {
     short: 'Needs 20 days with a return; it has 7',
-    other: 'On 23 of the 25 days compared it has no return that starts from the same close',
+    other: 'It missed 23 of the 25 days compared, or a day before one of them',
   });
   const few = sharedDays([model('a', 1, 2, 3), model('b', 2, 3, 4)], []);
   assert.deepEqual([few.days, [...few.reasons]], [[2, 3], []]);

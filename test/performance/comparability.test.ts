@@ -147,7 +147,7 @@ test('what makes models incomparable: a missing day inside the same period', () 
   }));
   const terms = { configurations, initialCash: new Map(), documents: [] };
   const [[model, list] = assert.fail(), ...others] = findIncomparable(periods, terms).incomparable;
-  const reason = 'It has 2 model-days in its period; b has 3';
+  const reason = 'It completed 2 model-days in its period; b completed 3';
   assert.deepEqual([model, list, others], ['a', [{ kind: 'missing_days', reason }], []]);
 });
 
@@ -163,7 +163,7 @@ test('what makes models incomparable: stale days', () => {
   const option = (jobId: string) => `--terms-of ${jobId}`;
   assert.deepEqual(staleness(daysOf(false, false), option), []);
   const reason =
-    '1 of its 4 model-days is stale: what it started from has changed since; 2 later model-days rest on it; ' +
+    '1 of its 4 model-days is stale: earlier results or prices changed afterwards; 2 later model-days rest on it; ' +
     'trading-simulation-service trigger --start 2025-01-02 --end 2025-01-04 --models a --terms-of j --replace runs them again';
   assert.deepEqual(staleness(daysOf(false, true, false, false), option), [
     { kind: 'stale', reason },

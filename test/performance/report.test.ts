@@ -229,7 +229,7 @@ const costs: [
   [
     { cost_usd: null, model_days_without_cost: 1 },
     null,
-    'No cost is known: the configuration has no price_per_million_tokens',
+    'No cost is known: the provider reported none, and the configuration has no price_per_million_tokens',
   ],
   [{ cost_usd: 0 }, null, 'The model cost nothing'],
   [{ cost_usd: 0.5 }, null, 'Its profit is in CNY, and nothing is converted', 'CNY'],

@@ -193,13 +193,13 @@ test('the warning of a job says how to settle the jumps that are left, and which
     return now?.map((one) => (one.code === null ? one.message : one));
   };
   const settled = (...symbols: string[]) =>
-    `Possible splits, settled since: ${symbols.map((symbol) => `${symbol} on ${on}`).join(', ')}`;
+    `Settled since: possible split of ${symbols.map((symbol) => `${symbol} on ${on}`).join(', ')}`;
   books.setBar('A', '2025-01-03', { open: 10, close: 10 });
   books.setBar('A', on, { open: 3.5, close: 4 });
   assert.deepEqual(said(orly, other), suspicionWarnings([orly, other]));
   assert.deepEqual(said(gone), [settled('MSFT')]);
   for (const date of ['2025-01-03', '2025-01-07']) {
-    const near = `Possible splits, settled since: A on ${date}`;
+    const near = `Settled since: possible split of A on ${date}`;
     assert.deepEqual(said({ ...other, date }), [near], 'its jump is on another date');
   }
   assert.deepEqual(said(orly, gone, other), [...suspicionWarnings([orly, other]), settled('MSFT')]);
@@ -417,9 +417,9 @@ test('a job warns of what its models held, and no comparison has such a model, u
   exchange('OLD', '2025-11-11')({ database } as Books);
   database.statement('UPDATE dividends SET confirmed = 1').run();
   const after = (await told()).map(([, words]: [string, string]) => words.split(';')[0]);
-  assert.deepEqual(after.filter((words: string) => words.includes('settled')).sort(), [
-    'Large dividends, settled since: FAT on 2025-11-12',
-    'Possible ends, settled since: OLD on 2025-11-11',
+  assert.deepEqual(after.filter((words: string) => words.includes('Settled')).sort(), [
+    'Settled since: large dividend of FAT on 2025-11-12',
+    'Settled since: possible end of OLD on 2025-11-11',
   ]);
   const { sentence } = (await service.get('/comparison')).body.answer;
   assert.match(sentence, /Not compared: a \(1 of its 6 model-days is stale\)\.$/, 'b is compared');

@@ -37,7 +37,7 @@ const wrong = tableOf<[studies: string, problem: string]>(`
   {"x":[]}                                   | studies.x: expected Object, got array
   {"x":null}                                 | studies.x: expected Object, got null
   []                                         | studies: expected Object, got array
-  {"${'x'.repeat(193)}":{}}                  | studies.${'x'.repeat(193)}: its name leaves no room for that of 'gpt' beside it
+  {"${'x'.repeat(193)}":{}}                  | studies.${'x'.repeat(193)}: its name is too long to follow the name 'gpt'
   {"x":{"open":"seen"},"y":{"dividends":1}}  | studies.x.open: must be shown or hidden; studies.y.dividends: expected boolean, got number`);
 test('a mistake in a study names its path', () => {
   for (const [studies, problem] of wrong)

@@ -62,10 +62,10 @@ const configuration = {
 const refused = tableOf<[name: string, study: string, models: string, detail: string]>(`
   an unknown study, with the nearest one | hiden-open | gpt | Study 'hiden-open' is not in the server configuration: it names hidden-open, shown (did you mean "hidden-open"?)
   one that is near to none | x | gpt | Study 'x' is not in the server configuration: it names hidden-open, shown
-  a name of another study, without one | ${''} | gpt@shown | Cannot run 'gpt@shown' here: it is of another study; send study shown
-  a name of another study, in one | hidden-open | gpt@shown#2 | Cannot run 'gpt@shown#2' here: it is of another study; send study shown
-  a name of the study without a name | shown | gpt@ | Cannot run 'gpt@' here: it is of another study; send no study
-  a run that the entry has not | shown | gpt@shown#3 | Cannot run 'gpt#3': the runs of 'gpt' are 'gpt', 'gpt#2'
+  a name of another study, without one | ${''} | gpt@shown | Cannot run 'gpt@shown'…study to shown
+  a name of another study, in one | hidden-open | gpt@shown#2 | Cannot run 'gpt@shown#2'…study to shown
+  a name of the study without a name | shown | gpt@ | Cannot run 'gpt@'…leave study out
+  a run that the entry has not | shown | gpt@shown#3 | Cannot run 'gpt#3': 'gpt' has 2 runs: 'gpt', 'gpt#2'
 `);
 test('a trigger that means another study than it says is refused in words', async (t) => {
   const service = await startTestService(t, { configuration, agent: scriptedAgent({}) });
@@ -86,7 +86,7 @@ test('the terms of a job in a study are not those of another one', async (t) => 
   const later = { ...DAYS, terms_of, replace_existing: true };
   for (const study of ['', 'hidden-open']) {
     const { status, body } = await service.post('/simulate/trigger', { ...later, study });
-    const detail = `terms_of: job ${terms_of} is not of the study '${study}'`;
+    const detail = `terms_of: job ${terms_of} belongs to the study 'shown'; leave study out`;
     assert.deepEqual([status, body.detail], [400, detail]);
   }
   for (const study of [undefined, null, 'shown']) {

@@ -93,7 +93,7 @@ test('models of two studies have one sentence, which says in what the studies di
     for (const named of [asked.slice(1), differences.filter((kind) => !asked.includes(kind))]) {
       const barred = await compare(`models=${models.join()}&differ=${named.join()}`);
       const [pair] = barred.pairs;
-      assert.ok(pair.sentence.endsWith(`: ask with differ=${differ}.`), pair.sentence);
+      assert.ok(pair.sentence.endsWith(` differ=${differ}.`), pair.sentence);
       assert.deepEqual([pair.difference, pair.interval, pair.p_value], [null, null, null]);
       const ranks = barred.models.map((one: any) => one.probability_best);
       assert.deepEqual(ranks, [null, null], 'neither is ranked');
@@ -119,7 +119,7 @@ test('with one pair that is not compared, no figure is of all models', async () 
   const models = ['gpt@costly', 'gpt@hidden', 'gpt@usual'];
   for (const order of [models, models.toReversed()]) {
     const body = await compare(`models=${order.join()}&differ=open&curves=true`);
-    const reason = 'Their studies differ in costs: ask with differ=costs,open';
+    const reason = 'Their studies differ in costs: to compare them anyway, use differ=costs,open';
     assert.equal(body.answer.sentence, `No leader can be named. ${reason}.`);
     assert.deepEqual([body.answer.leader, body.leader.model], [null, null]);
     assert.equal(body.leader.unavailable.deflated_sharpe_ratio, reason);
@@ -196,10 +196,10 @@ test('a study in the query: its models, and names without @ are of it', async ()
   assert.deepEqual([studies, newest], [Object.keys(STUDIES), 'two']);
 });
 
-const there = `there are ${Object.keys(STUDIES).join(', ')}`;
+const there = `known studies: ${Object.keys(STUDIES).join(', ')}`;
 const refused: [path: string, status: number, detail: string][] = [
-  ['/results?study=nope', 422, `study: there is no study nope; ${there}`],
-  ['/models?study=nope', 422, `study: there is no study nope; ${there}`],
+  ['/results?study=nope', 422, `study: there is no study 'nope'; ${there}`],
+  ['/models?study=nope', 422, `study: there is no study 'nope'; ${there}`],
   ['/results?study=two&study=two', 422, 'study: given more than once'],
   ['/reasoning?study=idle', 404, 'No trading sessions found matching the provided filters'],
   [
@@ -220,11 +220,7 @@ const refused: [path: string, status: number, detail: string][] = [
     422,
     `differ: expected some of ${differences.join(', ')}, separated by commas`,
   ],
-  [
-    '/documents/x?study=two',
-    422,
-    'study: is not a query parameter of this path; there are as_of, version',
-  ],
+  ['/documents/x?study=two', 422, 'study: unknown query parameter; this path takes as_of, version'],
 ];
 test('what is refused of studies', async () => {
   for (const [path, status, detail] of refused) {

@@ -12,3 +12,12 @@ export function tableOf<Row extends string[]>(text: string): Row[] {
 export function like(sentence: string): RegExp {
   return new RegExp(`^${sentence.split('…').map(RegExp.escape).join('[^]*')}$`);
 }
+
+/** Sentences that say these facts, `…` for the words between; as many, in this order. */
+export function assertLike(sentences: unknown, facts: readonly string[], name?: string): void {
+  assert.ok(Array.isArray(sentences), name);
+  const said = `${name ?? ''}\n${sentences.join('\n')}`;
+  assert.equal(sentences.length, facts.length, said);
+  for (const [place, fact] of facts.entries())
+    assert.match(sentences[place], like(fact), `${fact}\n${said}`);
+}

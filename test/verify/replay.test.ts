@@ -91,7 +91,7 @@ const forged = `
     => model-a 2025-01-03: trading_sessions, steps: stored 3, replayed 1
   a version of the wording that is not known
     UPDATE trading_sessions SET wording = 9 WHERE ${SESSION('model-a', '2025-01-03')}
-    => model-a 2025-01-03: it cannot be read: its model read version 9 of the wording, which this program does not know
+    => model-a 2025-01-03: it cannot be read: its model read prompt version 9, which this program does not know
   a missing message
     DELETE FROM reasoning_logs WHERE tool_name = 'calculate'
     => model-a 2025-01-03: it cannot be replayed: step 1 has 1 results of 2 tool calls

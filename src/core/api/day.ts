@@ -97,7 +97,7 @@ export const toolResponse = v.pipe(
 
 function findAgentDay({ agentDays }: Context, token: string | null): AgentDay {
   if (agentDays === null)
-    throw new ServiceError('no_such_day', 'A file that is only shown has no day');
+    throw new ServiceError('no_such_day', 'This service only shows a file: no model-day runs');
   return agentDays.find(token);
 }
 

@@ -65,14 +65,17 @@ export const documentRoute = route({
   errors: { 404: 'There is no such document.' },
   handle({ database: reader, settings }, { params: { id = '' }, query: { as_of: date, version } }) {
     if ((date === undefined) === (version === undefined))
-      throw invalidFilter('as_of', 'expected either as_of or version');
+      throw invalidFilter('as_of', 'give either as_of or version');
     const found =
       date === undefined
         ? documentVersion(reader, id, version ?? '')
         : readDocument({ reader, date, write: null, symbols: null }, id);
     if (found === undefined) {
-      const when = date === undefined ? `published at ${version}` : `on the morning of ${date}`;
-      throw new ServiceError('document_not_found', `There is no document ${id} ${when}`);
+      const problem =
+        date === undefined
+          ? `No version of document '${id}' was published at ${version}`
+          : `No document '${id}' had been published by the morning of ${date}`;
+      throw new ServiceError('document_not_found', problem);
     }
     const { version: _, publishedAt: published_at, symbols, ...own } = found;
     return jsonBody(settings, { ...own, published_at, symbols: JSON.parse(symbols) });

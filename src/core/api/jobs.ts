@@ -140,7 +140,7 @@ export const discardRoute = route({
       discarded === null
         ? 'The job was already discarded'
         : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
-          `${count(discarded.restored, 'earlier generation')} active again`;
+          `${count(discarded.restored, 'earlier result')} active again`;
     return jsonBody(context.settings, { job_id, status: 'discarded', message });
   },
 });

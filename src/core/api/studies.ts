@@ -70,7 +70,7 @@ function checkStudy(context: StudyContext, study: string | undefined): void {
   const known = knownStudies(context);
   if (known.includes(study)) return;
   const there = list(known) || 'none';
-  throw invalidFilter('study', `there is no study ${study}; there are ${there}`);
+  throw invalidFilter('study', `there is no study '${study}'; known studies: ${there}`);
 }
 
 /**

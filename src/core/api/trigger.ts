@@ -20,7 +20,7 @@ import { BAD_BODY, route } from './route.ts';
 
 /** The length of an `Idempotency-Key`, of which UUIDs and hashes are far shorter, and of a name. */
 const MAX_KEY_LENGTH = 200;
-const END_DATE_REQUIRED = 'end_date is required and cannot be null or empty';
+const END_DATE_REQUIRED = 'is required and cannot be null or empty';
 
 export const triggerRequest = v.pipe(
   v.strictObject({

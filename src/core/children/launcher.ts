@@ -195,7 +195,7 @@ export function outcomeWithoutStart(end: LauncherEnd): Outcome | StartFailure {
   return NOT_RUN.includes(end.code)
     ? {
         status: 'cannot_start',
-        error: `Cannot run the model process: a program of MODEL_DAY_COMMAND was not found on its machine, or may not be run (${how})`,
+        error: `Cannot run the model process: a program of MODEL_DAY_COMMAND is missing on its machine, or is not executable (${how})`,
       }
     : { status: 'failed', error: `The model process did not start (${how}). ${ADVICE}` };
 }

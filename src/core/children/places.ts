@@ -106,8 +106,8 @@ export function createTries(
       if (pauseMs < leftMs && killed <= maxResumptions) return null;
       const what = hasSentMessage
         ? `the system killed the model process ${count(killed, 'time')}`
-        : `the model process did not start in ${silent === 1 ? '1 try' : `${silent} tries`}`;
-      return `The machine is short of processes or memory: ${what}; the last time, ${error}. ${ADVICE}`;
+        : `the model process failed to start ${count(silent, 'time')}`;
+      return `${SHORTAGE}: ${what} (last error: ${error}). ${ADVICE}`;
     },
     /**
      * How long to wait before the next try, in milliseconds: longer after each loss in a row, and
@@ -124,14 +124,15 @@ export function createTries(
   };
 }
 
+const SHORTAGE = 'Not enough memory or processes on this machine';
 const ADVICE =
-  'Give the machine more (in a container: raise its limits of pids and memory), or lower MAX_PARALLEL_MODELS; then run this day again';
+  'Lower MAX_PARALLEL_MODELS, or give the machine more (in a container, raise the pids and memory limits); then run this day again';
 
 export function shortageWarning({ hasSentMessage }: ChildLoss): string {
   const what = hasSentMessage
-    ? 'the system killed model processes; their model-days continue where their logs end'
-    : 'model processes did not start; they are started again after a pause';
-  return `The machine is short of processes or memory: ${what}, with fewer side by side`;
+    ? 'the system killed model processes, and their model-days continue where their logs end'
+    : 'model processes failed to start, and start again after a pause';
+  return `${SHORTAGE}: ${what}. Fewer of them run side by side now`;
 }
 
 /** The worker's limits; tests have shorter ones. */

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { plural, createProgressLine, formatSize } from './terminal.ts';
+import { createProgressLine, formatSize } from './terminal.ts';
 import { auditDatabase, isSound } from '#verify/database-audit.ts';
 import type { AuditReport, Finding } from '#verify/replay.ts';
 import type { Listed } from '#domain/vocabulary.ts';
@@ -8,7 +8,7 @@ import { MISSING_SUFFIX } from '#database/integrity.ts';
 import { tablesInManifest } from '#database/manifest.ts';
 import { readSettings } from '#settings/settings.ts';
 import { studiesOfJobs } from '#database/job-queries.ts';
-import { compact, formatNumber, list } from '#text/sentences.ts';
+import { compact, formatNumber, list, plural } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
 import { type Meaning, meanings } from '#database/schema/price-conditions.ts';
 import { parseChoice, WrongUsage, findDatabase } from './arguments.ts';
@@ -113,7 +113,7 @@ function describeAudit(
       unverifiable,
     ),
     ...describeList(
-      'stale (not an error): their start, prices, splits, dividends or exchanges have changed since',
+      'stale (not an error): earlier results, prices, splits, dividends or exchanges changed since',
       stale,
       ({ model, date }) => [`${model} ${date}`],
     ),

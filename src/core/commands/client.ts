@@ -54,7 +54,7 @@ export function createClient(baseUrl: string, token: string | null) {
     const request = { ...limits, ...more, method, headers: { ...access, ...headers } };
     const response = await httpRequest(base + path, request);
     if (response.failure !== undefined) {
-      const reason = `${cleanText(response.message)} (--url or API_URL say where it is)`;
+      const reason = `${cleanText(response.message)} (set its address with --url or API_URL)`;
       throw new Unavailable(`Cannot reach the service at ${new URL(base).origin}: ${reason}`);
     }
     const { status, text } = response;
@@ -83,14 +83,20 @@ export function createClient(baseUrl: string, token: string | null) {
   };
 }
 
+const UNAUTHORIZED = 401;
+const NO_ACCESS = 'The service needs an access token: set API_TOKEN to a token that it knows';
+
 /** With the words of the response, or with whatever a proxy sent instead. */
 function refusal(
   what: string,
   { status, text, body }: { status: number; text: string; body: Json },
 ): ServiceError {
-  const words = quote(asText(body['detail']) ?? text, MAX_QUOTED_LENGTH);
+  const detail = asText(body['detail']);
   const note = status < 400 ? ' (a redirect, which is not followed)' : '';
-  const message = `${what}: ${`${status} ${words}`.trim()}${note}`;
+  const words = quote(detail ?? text, MAX_QUOTED_LENGTH);
+  const foreign = `${what} returned status ${status}${note}${words && `: ${words}`}`;
+  const isOwn = detail && status >= 400 && !TRANSIENT_STATUSES.has(status);
+  const message = status === UNAUTHORIZED ? NO_ACCESS : isOwn ? words : foreign;
   return TRANSIENT_STATUSES.has(status)
     ? new Unavailable(message)
     : new Refused(message, { status, body });

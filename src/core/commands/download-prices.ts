@@ -74,7 +74,11 @@ export async function runDownloadPrices(args: DownloadArguments): Promise<number
     if (hasStored) process.stdout.write(resetNote(settings));
     const strangers = args.symbols === undefined ? [] : symbolsWithoutBars(database, decided);
     for (const symbol of strangers) {
-      const meant = didYouMean(symbol, nasdaq100, 'is it a ticker symbol of a US exchange?');
+      const meant = didYouMean(
+        symbol,
+        nasdaq100,
+        'check that it is a ticker symbol of a US exchange',
+      );
       process.stderr.write(`No price of ${symbol} is known on any date; ${meant}\n`);
     }
     return isComplete && strangers.length === 0 ? 0 : SOMETHING_MISSING;
@@ -144,7 +148,8 @@ function readRequest(
     named.push(symbol);
   }
   const dates = weekdays(from, to);
-  if (dates.length === 0) throw new WrongUsage(`${from} to ${to} has no weekday`);
+  if (dates.length === 0)
+    throw new WrongUsage(`${from} to ${to} has no weekday, and there is no trading on weekends`);
   return { from, to, dates, symbols: [...new Set(named)], limit: most };
 }
 

@@ -117,7 +117,7 @@ export async function serve(names: readonly string[], application: Application):
   const { deploymentMode: mode } = settings;
   if (mode === 'PROD' && accessTokens.length === 0 && listensOnAll(settings))
     log.warning(
-      `Everyone who reaches port ${service.port} has all rights: set API_TOKEN, or API_HOST=127.0.0.1`,
+      `Anyone who reaches port ${service.port} has full access: set API_TOKEN, or API_HOST=127.0.0.1`,
     );
   limitHeapGrowth();
   return service;
@@ -176,8 +176,8 @@ function warnOfRemote({ databasePath }: Settings, log: Log): void {
   const name = remoteFileSystem(databasePath);
   if (name === null) return;
   log.warning(
-    `${databasePath} is on a file system of type ${name}, which may be on another machine: ` +
-      'there two programs can overwrite what the other has written; use a folder on a local disk',
+    `${databasePath} is on a file system of type ${name}, which may be on another machine. ` +
+      'Two programs could overwrite each other there: use a folder on a local disk',
   );
 }
 
@@ -185,7 +185,9 @@ function announceMode({ preserveDevData, databasePath }: Settings, log: Log): vo
   if (preserveDevData === null) return;
   const line = '='.repeat(72);
   log.warning(line);
-  log.warning('DEVELOPMENT MODE: models are simulated, no model call is made or paid for');
+  log.warning(
+    'DEVELOPMENT MODE: models are simulated, and the service calls no provider of models',
+  );
   log.warning(
     preserveDevData
       ? `${databasePath} is kept (PRESERVE_DEV_DATA=true)`

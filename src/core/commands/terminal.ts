@@ -1,16 +1,10 @@
 import { fstatSync, writeFileSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { forTerminal } from '#text/text.ts';
-import { formatNumber } from '#text/sentences.ts';
 import { errorCode } from '#domain/service-error.ts';
 
 const BYTES_PER_KB = 1_000;
 const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-
-/** "1 date", "1,000 dates". */
-export function plural(value: number, noun: string): string {
-  return `${formatNumber(value)} ${noun}${value === 1 ? '' : 's'}`;
-}
 
 /** "1.2 MB". */
 export function formatSize(bytes: number): string {

@@ -19,7 +19,7 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Status, statusResponse } from '#api/status.ts';
 import { parseRun, splitStudy } from '#domain/runs.ts';
-import { durationText, hint, compact, progressText } from '#text/sentences.ts';
+import { count, durationText, hint, compact, progressText } from '#text/sentences.ts';
 import { createProgressLine } from './terminal.ts';
 
 /** Creates a job on a running service, and follows one to its end. */
@@ -52,8 +52,10 @@ export function describeJobEnd(job: Status): string {
     .filter((detail) => detail.status === 'failed')
     .map((detail) => `${detail.date} ${detail.model} failed: ${detail.error}`);
   const unnamed = failures.splice(MAX_NAMED_FAILURES).length;
+  const outcome = status === 'partial' ? 'partly completed' : status;
+  const time = durationText(total_duration_seconds ?? 0);
   const lines = compact([
-    `The job is ${status} after ${durationText(total_duration_seconds ?? 0)}: ${progressText(job)}.`,
+    `Job ${outcome} after ${time}. Model-days: ${progressText(job)}.`,
     !!error && error,
     ...failures,
     unnamed > 0 && `and ${unnamed} more failed`,
@@ -155,7 +157,9 @@ async function watchJob(
   const isIdle = status.status === 'failed' && status.progress.failed === 0;
   if (isLive && isIdle && late.length > 0 && !isLacking) {
     const warnings = status.warnings?.map(cleanText) ?? [];
-    const nothing = `Nothing to do yet: ${late.join(', ')} had no trading, or the prices are late. A later run tries again.`;
+    const nothing =
+      `No prices yet for ${late.join(', ')}: a market holiday, or the price provider is late. ` +
+      'The next scheduled run tries again.';
     process.stdout.write(`${[nothing, ...warnings].join('\n')}\n`);
     return 0;
   }
@@ -233,7 +237,8 @@ export async function triggerJob({
   };
   const job = await createJob(client, request, isLive);
   if (job === null) return 0;
-  for (const line of [job.message, ...(job.warnings ?? [])]) say(line);
+  const created = `Job created: ${count(job.total_model_days, 'model-day')}`;
+  for (const line of [created, ...(job.warnings ?? [])]) say(line);
   if (watch) {
     say(`Job ${job.job_id}`);
     return watchJob(client, job.job_id, { isNew: true, isLive });
@@ -256,7 +261,7 @@ async function refuseUnlisted(client: Client, names: readonly string[]): Promise
   };
   const unlisted = names.find(isUnlisted);
   if (unlisted === undefined) return;
-  const words = `Model '${unlisted}' is not in the server configuration${hint(unlisted, listed)}`;
+  const words = `Model '${unlisted}' is not in the configuration of the service${hint(unlisted, listed)}`;
   throw new ServiceError('cannot_start', words);
 }
 

@@ -96,7 +96,7 @@ function accessParameters(file: string, { isView }: { isView: boolean }): string
     (statSync(file + side, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (isView && isThere('-wal'))
     throw new Error(
-      'its log (-wal) lies beside it without the index (-shm); start the service on it once, or copy it with backup',
+      'its log (-wal) exists without its index (-shm); start the service on it once, or copy it with backup',
     );
   // What a program has left beside it is not whole; SQLite may create the index of its log.
   return isThere('-wal') || isThere('-journal') ? '' : IMMUTABLE;

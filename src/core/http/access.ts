@@ -146,7 +146,7 @@ export function checkToken(
     if (route?.isRpc) return 'day';
     throw new HttpError(
       403,
-      'The token of a model-day opens nothing but /mcp, /day and what is below it',
+      'The token of a model-day gives access only to /mcp, /day and the paths below /day',
     );
   }
   // Without tokens a Bearer that opens nothing is perhaps that of a day which is over.
@@ -154,11 +154,10 @@ export function checkToken(
   if (!isNeeded || route?.isPublic) return 'everything';
   const rights = findRights(tokens, headers.authorization);
   if (rights === null) {
-    const fault =
-      headers.authorization === undefined ? 'this request has none' : "this request's is unknown";
+    const fault = headers.authorization === undefined ? 'Missing' : 'Unknown';
     const scheme = ['WWW-Authenticate', 'Bearer realm="Trading Simulation Service"'];
-    const needed = 'An access token is needed, as "Authorization: Bearer TOKEN"';
-    throw new HttpError(401, `${needed}; ${fault}`, { headers: scheme });
+    const remedy = 'send the header "Authorization: Bearer TOKEN"';
+    throw new HttpError(401, `${fault} access token: ${remedy}`, { headers: scheme });
   }
   if (rights === 'reading' && route !== null && route.method !== 'GET' && !route.isRpc)
     throw new HttpError(
@@ -183,14 +182,11 @@ export function checkOrigin(
   const page = URL.parse(origin);
   const own = page === null ? null : URL.parse(`${page.protocol}//${host}`);
   if (page === null || !/^https?:$/.test(page.protocol) || page.host !== own?.host)
-    throw new HttpError(
-      403,
-      'This request comes from a web page of another origin, which is not allowed',
-    );
+    throw new HttpError(403, 'Requests from web pages of another origin are not allowed');
   const name = own.hostname;
   if (isIP(name.replace(/^\[|\]$/g, '')) === 0 && !pageHosts.has(name))
     throw new HttpError(
       403,
-      `Web pages may not use this service as ${name}: ALLOWED_HOSTS does not name it`,
+      `Web pages cannot use this service under the name ${name}: add it to ALLOWED_HOSTS`,
     );
 }

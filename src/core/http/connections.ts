@@ -178,6 +178,6 @@ function logDrops(server: Server, { log }: Context, { maxConnections }: HttpLimi
   server.on('drop', () => {
     if (performance.now() < quietUntil) return;
     quietUntil = performance.now() + DROPS_LOGGED_EVERY_MS;
-    log.warning('connections are refused: there are too many', { maxConnections });
+    log.warning('too many connections: new ones are refused', { maxConnections });
   });
 }

@@ -4,6 +4,7 @@ import type { Fields } from '#api/route.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 import { asObject, repeatedName } from '#json/json.ts';
+import { hint } from '#text/sentences.ts';
 
 /** The target of a request: its path and query, still percent-encoded, and its host. */
 export interface Target {
@@ -152,8 +153,8 @@ const MAX_SHOWN = 100;
 
 /** Fields of older versions of the interface, with their replacements. */
 const RETIRED_FIELDS = new Map([
-  ['date_range', 'is no longer accepted; use start_date and end_date'],
-  ['config_path', "is no longer accepted; the path of the configuration is the server's own"],
+  ['date_range', 'this field is no longer accepted; use start_date and end_date'],
+  ['config_path', 'this field is no longer accepted; the service chooses its own configuration'],
 ]);
 
 /** Checks a JSON body. Throws a 422 with one sentence per problem, the field first. */
@@ -189,8 +190,8 @@ export function validateQuery<Schema extends Fields>(
 }
 
 function unknownParameter(name: string, known: readonly string[]): HttpError {
-  const those = known.length === 0 ? 'there are none' : `there are ${known.join(', ')}`;
-  return new HttpError(422, `${shorten(name)}: is not a query parameter of this path; ${those}`);
+  const those = known.length === 0 ? 'takes none' : `takes ${known.join(', ')}`;
+  return new HttpError(422, `${shorten(name)}: unknown query parameter; this path ${those}`);
 }
 
 /** Checks the headers that a route uses. A known one given twice is refused. */
@@ -222,25 +223,31 @@ function validate<Schema extends v.GenericSchema>(
 ): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value, { abortPipeEarly: true });
   if (result.success) return result.output;
-  const known = 'entries' in schema ? Object(schema.entries) : {};
+  const known: object = 'entries' in schema ? Object(schema.entries) : {};
   const unknown = Object.keys(Object(value)).filter((name) => !Object.hasOwn(known, name));
   // Of unknown fields Valibot reports only the first.
   const sentences = result.issues.flatMap((issue) =>
-    issue.expected === 'never' ? unknown.map(describeUnknown) : describeIssue(issue),
+    issue.expected === 'never'
+      ? unknown.map((name, place) =>
+          place < MAX_LISTED_PROBLEMS ? describeUnknown(name, known) : '',
+        )
+      : describeIssue(issue),
   );
   const more = sentences.splice(MAX_LISTED_PROBLEMS).length;
   throw new HttpError(422, [...sentences, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }
 
-function describeUnknown(name: string): string {
-  return `${shorten(name)}: ${RETIRED_FIELDS.get(name) ?? 'is not a field of this request'}`;
+function describeUnknown(name: string, known: object): string {
+  const problem = RETIRED_FIELDS.get(name) ?? `unknown field${hint(name, Object.keys(known))}`;
+  return `${shorten(name)}: ${problem}`;
 }
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const field = issuePath(issue);
   const isAbsent = issue.type === 'object' && issue.path !== undefined; // a parameter that a query must have
-  if (issue.type !== 'strict_object' && !isAbsent) return `${field}: ${issue.message}`;
-  return `${field}: ${field} is required and cannot be null or empty`;
+  const isGiven = issue.type !== 'strict_object' && !isAbsent;
+  const problem = isGiven ? issue.message : 'is required and cannot be null or empty';
+  return `${field}${problem.startsWith('is required') ? '' : ':'} ${problem}`;
 }
 
 /** `models[2]`; shortened, because the client controls the names of unknown fields. */

@@ -276,7 +276,7 @@ function requireRoute(
   const allowed = names.join(', ');
   const detail = isOpen
     ? `${match.route.path} has no method ${method}; it has ${allowed}`
-    : `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this server only shows the file ${viewedFile}, and changes nothing`;
+    : `Cannot ${method} ${path.slice(0, MAX_SHOWN_PATH)}: this service only shows the file ${viewedFile}, and changes nothing`;
   throw new HttpError(405, detail, { headers: ['Allow', allowed] });
 }
 

@@ -85,6 +85,7 @@ export interface WorkerContext {
 /** What a run asks, and of whom: resolved once for all its model-days. */
 export interface ActiveRun {
   family: string;
+  startDate: string;
   entry: Entry;
   /** `error`: why it cannot be asked. */
   model: StartMessage['model'] | { error: string };
@@ -141,7 +142,9 @@ export async function storeRefusedAdditions(
   { additions: refused, reason }: RefusedAdditions,
 ): Promise<void> {
   const { database } = job;
-  const warning = `'${entry.signature}' is asked without ${list(refused)}, which the service adds and the provider refuses: it ${reason}`;
+  const warning =
+    `The provider of '${entry.signature}' rejected ${list(refused)}, which the service adds; ` +
+    `requests are now sent without it. The provider ${reason}`;
   await database.write(() => {
     addLeftOut(database, modelDay, refused);
     addWarnings(database, job.jobId, [warning]);

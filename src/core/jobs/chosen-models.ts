@@ -40,7 +40,7 @@ export function expandModels(
   if (names.length === 0)
     throw new ServiceError(
       'no_models',
-      'No models to simulate: the server configuration enables none, and the request names none',
+      'No models to simulate: the configuration enables no model, and the request names none',
     );
   const entries = new Map(models.map((entry) => [entry.signature, entry]));
   const runs = new Map<string, ModelRun>();
@@ -51,7 +51,7 @@ export function expandModels(
       const family = familyName(signature, study);
       const model = runName(family, run);
       if (!isSignatureLength(model))
-        refuseModels(`'${model}': its name with the study is too long`);
+        refuseModels(`'${model}': the name with the study is too long`);
       const other = known.get(model);
       if (other !== undefined && other !== study) {
         const place = other === null ? 'without a study' : `in the study '${other}'`;
@@ -65,7 +65,7 @@ export function expandModels(
   const much = `${count(runs.size, 'run')} with all repeats`;
   throw new ServiceError(
     'invalid_models',
-    `Cannot create a job of ${much}: at most ${MAX_RUNS} are possible; name fewer models, or lower their repeats`,
+    `Cannot create a job of ${much}: the maximum is ${MAX_RUNS}; name fewer models, or lower their repeats`,
   );
 }
 
@@ -83,8 +83,8 @@ function ownName(
   if (split === null || entries.has(name) || entries.has(family)) return name;
   if (split.study === (study ?? '')) return runName(split.signature, run);
   if (split.study !== '' && !Object.hasOwn(studies, split.study)) return name;
-  const advice = split.study === '' ? 'send no study' : `send study ${split.study}`;
-  return refuseModels(`'${name}' here: it is of another study; ${advice}`);
+  const advice = split.study === '' ? 'leave study out' : `set study to ${split.study}`;
+  return refuseModels(`'${name}': it belongs to another study; ${advice}`);
 }
 
 /** Signatures, each with the number of a run. */
@@ -97,5 +97,5 @@ function resolveRuns(name: string, entries: Entries): [signature: string, run: n
   if (owner === undefined) return [[name, 1]];
   if (run > 1 && run <= owner.repeats) return [[family, run]];
   const names = runNames(owner).map((one) => `'${one}'`);
-  return refuseModels(`'${name}': the runs of '${family}' are ${list(names)}`);
+  return refuseModels(`'${name}': '${family}' has ${count(names.length, 'run')}: ${list(names)}`);
 }

@@ -207,7 +207,7 @@ export function resolveModel(
   if (kind === 'baseline') {
     const strategy = findBaseline(entry);
     return strategy === null
-      ? { error: `Model '${signature}' is a baseline that this program does not know` }
+      ? { error: `Cannot run '${signature}': this version has no such baseline` }
       : { kind, strategy };
   }
   if (kind === 'simulated') return { kind };
@@ -224,7 +224,7 @@ export function resolveModel(
   );
   if (body.missing.length > 0)
     return {
-      error: `Model '${signature}' cannot be asked: its entry no longer has ${body.missing.join(', ')} in extra_body`,
+      error: `Cannot call '${signature}': its entry no longer has ${body.missing.join(', ')} in extra_body`,
     };
   const { settings, agentConfig } = sources;
   return {
@@ -269,7 +269,7 @@ function resolveUrl(
 ): string | Missing {
   if (stored === null) {
     const [prefix = ''] = basemodel.split('/');
-    return { error: `Model '${signature}' cannot be asked: ${describeUnknownMaker(prefix)}` };
+    return { error: `Cannot call '${signature}': ${describeUnknownMaker(prefix)}` };
   }
   if (!isCut) return stored;
   for (const url of [live?.agent_url, live?.openai_base_url, settings.openaiApiBase]) {
@@ -278,7 +278,7 @@ function resolveUrl(
   }
   const lost = `the user, password or query values that were cut from its URL ${stored}`;
   return {
-    error: `Model '${signature}' cannot be asked: ${lost} are in neither its entry nor OPENAI_API_BASE`,
+    error: `Cannot call '${signature}': neither its entry nor OPENAI_API_BASE has ${lost}`,
   };
 }
 
@@ -307,7 +307,7 @@ function urlSecrets(url: string): string[] {
 /** Where a key that is missing has to be, by where the trigger found it. */
 const KEY_PLACES = {
   entry: () => 'openai_api_key, which its entry held, is no longer in the server configuration',
-  variable: (variable) => `the variable ${variable}, which its entry names, is not set`,
+  variable: (variable) => `its entry names the variable ${variable}, which is not set`,
   maker: (variable) => `set ${variable}, or openai_api_key_env in its entry`,
   service: () => 'set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY',
 } satisfies Record<string, (variable: string | null) => string>;
@@ -330,7 +330,7 @@ function resolveKey(
   const key = places.find((one) => one?.trim() && !isPlaceholder(one))?.trim();
   if (key !== undefined && !isHeaderKey(key))
     return {
-      error: `Model '${signature}' has a key that cannot be sent: it contains blanks or characters beyond ASCII`,
+      error: `Cannot call '${signature}': its key contains blanks or characters beyond ASCII`,
     };
   if (key !== undefined) return key;
   if (source === null || (source === 'service' && url !== makers[0].url)) return null;

@@ -50,7 +50,7 @@ export function compareWithEarlier(
   const byJob = Map.groupBy(replaced ?? [], ({ jobId }) => jobId);
   const changed = [...byJob].flatMap(([jobId, [first]]) => {
     const terms = differences(loadJob(database, jobId).agentConfig);
-    const days = `completed days of job ${jobId} on other terms, from ${first?.date} on`;
+    const days = `completed days of job ${jobId} from ${first?.date} on, which ran on other terms`;
     return terms === '' ? [] : `${days}: ${terms}`;
   });
   const warning = `This job replaces ${list(changed, { most: MAX_NAMED_JOBS })}`;
@@ -58,7 +58,7 @@ export function compareWithEarlier(
   if (changed.length > 0 && !(changeTerms ?? study === null))
     throw new ServiceError(
       'terms_differ',
-      `${warning}. To replace them all the same, send change_terms true (--change-terms)`,
+      `${warning}. To replace them anyway, set change_terms to true (--change-terms)`,
     );
   const newest = newestActiveJob(database, study ?? '');
   if (newest === undefined) return warnings;
@@ -75,9 +75,9 @@ export function compareWithEarlier(
     ...warnings,
     first !== undefined &&
       terms !== '' &&
-      `New days are on other terms than those of job ${jobId} before, from ${first} on: ${terms}`,
+      `New days, from ${first} on, run on other terms than the earlier job ${jobId}: ${terms}`,
     wording !== WORDING &&
       (first !== undefined || replaced !== null) &&
-      `The texts of this program that models read are not those of job ${jobId} before: version ${wording} then, ${WORDING} now`,
+      `Models now read prompt version ${WORDING}; in the earlier job ${jobId} they read version ${wording}`,
   ]);
 }

@@ -41,18 +41,19 @@ const BILLIONTHS_PER_DOLLAR = 1e9;
  * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a
  * date: to sum up the whole job for each of its model-days would take longer the larger it is.
  */
-export function isOverCostLimit(
+export function spentOverLimit(
   database: Database,
   {
     family,
     entry: { max_cost_usd: limit },
   }: { family: string; entry: Pick<Entry, 'max_cost_usd'> },
   { modelDay, spentBefore }: Pick<DayContext, 'modelDay' | 'spentBefore'>,
-): boolean {
+): number | null {
   const { jobId, date } = modelDay;
-  if (limit === null) return false;
+  if (limit === null) return null;
   const cost = (spentBefore.get(family) ?? 0) + costOnDate(database, { jobId, date, family });
-  return Math.round(cost * BILLIONTHS_PER_DOLLAR) / BILLIONTHS_PER_DOLLAR >= limit;
+  const spent = Math.round(cost * BILLIONTHS_PER_DOLLAR) / BILLIONTHS_PER_DOLLAR;
+  return spent < limit ? null : spent;
 }
 
 /** Warns of an unenforceable limit as soon as the first model-day shows it. */
@@ -67,10 +68,10 @@ async function addUnknownCostWarning(
   if (!hasUnknownCost(database, modelDay)) return;
   const ofProvider =
     prices === null
-      ? 'its provider does not report what it costs, and its entry has no price_per_million_tokens'
-      : 'its provider does not report how many tokens it uses';
-  const lack = kind === 'agent' ? 'its agent does not report what it costs' : ofProvider;
-  const warning = `The cost limit of '${signature}' cannot be enforced: ${lack}`;
+      ? 'the provider reports no cost, and the entry has no price_per_million_tokens; set it, or cancel the job'
+      : 'the provider reports no tokens';
+  const lack = kind === 'agent' ? 'the agent reports no cost' : ofProvider;
+  const warning = `max_cost_usd of '${signature}' has no effect, because its cost is unknown: ${lack}`;
   await database.write(() => addWarnings(database, job.jobId, [warning]), job);
 }
 
@@ -123,10 +124,18 @@ function findRefusal(
   const { entry, keyRefusals } = run;
   const { model: name } = day.modelDay;
   if (keyRefusals.length >= MAX_KEY_REFUSALS)
-    return `Not run: the provider refused the key on the previous ${MAX_KEY_REFUSALS} model-days. ${keyRefusals.at(-1)}`;
-  if (isOverCostLimit(job.database, run, day)) return 'Cost limit reached';
+    return (
+      `Not run: the provider rejected the API key on the previous ${MAX_KEY_REFUSALS} model-days; ` +
+      `correct the key, then run these days again. ${keyRefusals.at(-1)}`
+    );
+  const spent = spentOverLimit(job.database, run, day);
+  if (spent !== null)
+    return (
+      `Cost limit reached: this job has spent $${Number(spent.toPrecision(4))} on '${run.family}', ` +
+      `and max_cost_usd is $${entry.max_cost_usd}`
+    );
   return entry.tools.includes('search_news') && job.settings.jinaApiKey === null
-    ? `Model '${name}' was offered search_news, whose key JINA_API_KEY is no longer set`
+    ? `Cannot run '${name}': it uses search_news, and JINA_API_KEY is no longer set`
     : null;
 }
 

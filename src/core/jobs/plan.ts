@@ -63,7 +63,7 @@ interface ResolvedRun extends ModelRun {
 }
 
 const NO_DOCUMENTS =
-  'No documents are offered: the universe is a control market, and texts would name its companies';
+  'Models get no documents: the universe is a control market, and documents would name its companies';
 
 /**
  * What a trigger's rules, in their order, make of it by the configuration as it is now: the job
@@ -153,7 +153,7 @@ function chooseTerms(database: Database, request: JobRequest, file: Configuratio
   if (request.study != null && request.study !== (study ?? ''))
     throw new ServiceError(
       'invalid_models',
-      `terms_of: job ${termsOf} is not of the study '${request.study}'`,
+      `terms_of: job ${termsOf} belongs to ${study === null ? 'no study' : `the study '${study}'`}; leave study out`,
     );
   const own = configurationInStudy(file, earlier === null ? study : null);
   const written = own.configuration;
@@ -192,9 +192,9 @@ function dividendWarnings(
   ).map(({ symbol }) => symbol);
   if (unknown.length === 0) return [];
   const message =
-    `The dividends of ${unknown.length} of ${count(symbols.length, 'symbol')} are not known on all of these dates; ` +
-    `those that are not known are not paid, and the figures are marked: ${list(unknown, { most: 5 })}. ` +
-    'import-prices reads a file of dividends, download-prices --dividends downloads them';
+    `${unknown.length} of ${count(symbols.length, 'symbol')} may lack dividends on these dates (${list(unknown, { most: 5 })}): ` +
+    'unknown dividends are not paid, and the figures are marked. ' +
+    'Import a file of dividends with import-prices, or download them with download-prices --dividends';
   return [{ code: 'unknown_dividends', message }];
 }
 
@@ -222,7 +222,7 @@ function withMemberSymbols(
   }
   if (symbols.size > MAX_SYMBOLS)
     refuseDates(
-      `Invalid date range: the universe has ${symbols.size} members on its dates, the maximum is ${MAX_SYMBOLS}`,
+      `Invalid date range: the universe has ${symbols.size} members on these dates, the maximum is ${MAX_SYMBOLS}`,
     );
   return { ...terms, stock_symbols: [...symbols].sort() };
 }
@@ -267,9 +267,9 @@ export function newRunWarnings(
   return [...byStart].flatMap(([start = endDate, own]) => {
     if (start >= endDate) return [];
     const names = list(own.map(({ model }) => model));
-    const [have, them] = own.length === 1 ? ['has', 'it'] : ['have', 'them'];
-    const remedy = `for the days before, cancel the job and start one with start_date ${start}`;
-    return `${names} ${have} no completed day, and this job runs only ${endDate} for ${them}; ${remedy}`;
+    const [are, them] = own.length === 1 ? ['is', 'it'] : ['are', 'them'];
+    const remedy = `To run the days before too, cancel this job and start one with start_date ${start}`;
+    return `${names} ${are} new, so this job runs only ${endDate} for ${them}. ${remedy}`;
   });
 }
 
@@ -289,15 +289,12 @@ function laterDayWarnings(
   const later = laterDays(context.database, models, { ...job, dates });
   if (later.length === 0) return [];
   const named = later.map(
-    ({ model, days, first }) =>
-      `${count(days, 'completed model-day')} of ${model} from ${first} on`,
+    ({ model, days, first }) => `${count(days, 'model-day')} of ${model} from ${first} on`,
   );
   const which = list(named, { most: MAX_NAMED_MODELS });
   const remedy =
-    'cancel the job, discard it once it has ended, or run them again with replace_existing';
-  return [
-    `${which} may become stale or stand apart, because this job runs earlier ones; ${remedy}`,
-  ];
+    'To keep these, cancel this job, or discard it once it has ended; to refresh them, run them again with replace_existing';
+  return [`This job runs days before completed ones, which may become stale: ${which}. ${remedy}`];
 }
 
 interface RangeFacts {
@@ -330,13 +327,13 @@ export function resolveRange<Model extends Pick<ModelRun, 'model'>>(
   if (startDate === null && earliest > endDate)
     throw new ServiceError(
       'nothing_to_resume',
-      `Nothing to resume up to ${endDate}: every model has already run through ${addDays(earliest, -1)}`,
+      `Nothing to do up to ${endDate}: every model is complete up to ${addDays(earliest, -1)}`,
     );
   checkRange(earliest, endDate, facts);
   const dates = weekdays(earliest, endDate);
   if (dates.length === 0)
     refuseDates(
-      `Invalid date range: ${earliest} to ${endDate} has no weekday, and only weekdays are simulated`,
+      `Invalid date range: ${earliest} to ${endDate} has no weekday, and there is no trading on weekends`,
     );
   return { startDate: earliest, dates, runs };
 }
@@ -352,7 +349,7 @@ function checkRange(
   const days = countDays(start, end);
   if (days > maxSimulationDays)
     refuseDates(
-      `Invalid date range: ${start} to ${end} is ${days} days, the maximum is ${maxSimulationDays} (MAX_SIMULATION_DAYS)`,
+      `Invalid date range: ${start} to ${end} is ${count(days, 'day')}, the maximum is ${maxSimulationDays} (MAX_SIMULATION_DAYS)`,
     );
 }
 

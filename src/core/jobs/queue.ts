@@ -87,8 +87,8 @@ async function resume(
   );
   log.info('job resumed', { jobId, idleRestarts });
   if (idleRestarts < MAX_IDLE_RESTARTS) return null;
-  const reason = `Given up after ${MAX_IDLE_RESTARTS} restarts in a row without progress`;
-  return fault === null ? reason : `${reason}: ${fault}`;
+  const reason = `Stopped: the job was restarted ${MAX_IDLE_RESTARTS} times in a row without progress`;
+  return `${reason}${fault === null ? '. See the log' : `: ${fault}. Solve this`}, then trigger it again`;
 }
 
 /**
@@ -103,7 +103,7 @@ export function cancelJob(context: WorkerContext, jobId: string): Promise<number
     if (status === null) throw new ServiceError('job_not_found', `Job ${jobId} not found`);
     if (status === 'cancelled') return null;
     if (unfinishedJobId(database) !== jobId)
-      throw new ServiceError('job_conflict', `Job ${jobId} cannot be cancelled: it is ${status}`);
+      throw new ServiceError('job_conflict', `Cannot cancel job ${jobId}: its status is ${status}`);
     const at = timestamp(clock());
     const notRun = endModelDays(database, jobId, {
       status: 'skipped',
@@ -132,7 +132,7 @@ export async function discardJob(
     if (unfinished !== null)
       throw new ServiceError(
         'job_conflict',
-        `Cannot discard job ${jobId}: job ${unfinished} has not ended; cancel it, or wait for its end`,
+        `Cannot discard job ${jobId}: job ${unfinished} is unfinished; cancel that job, or wait for its end`,
       );
     const changed = discard(database, jobId);
     addModelDayWarnings(database, jobId);
@@ -290,7 +290,7 @@ function findRepeatedTrigger(
     return { job: JSON.parse(earlier.answer), isNew: false };
   throw new ServiceError(
     'key_reused',
-    `Idempotency-Key: this key belongs to another request, which created job ${earlier.jobId}; a new request needs a new key`,
+    `Idempotency-Key: another request with this key created job ${earlier.jobId}; a new request needs a new key`,
   );
 }
 

@@ -101,9 +101,9 @@ function openJob(
   const job = loadJob(context.database, jobId);
   const agentConfig = parseAgentConfiguration(job.agentConfig);
   const sources = { ...context, configuration: tryReadConfiguration(context), agentConfig };
-  const resolved = job.runs.map(({ model: name, family, entry: stored }) => {
+  const resolved = job.runs.map(({ model: name, family, startDate, entry: stored }) => {
     const entry = decodeEntry(stored);
-    const run = { family, entry, model: resolveModel(entry, sources), keyRefusals: [] };
+    const run = { family, startDate, entry, model: resolveModel(entry, sources), keyRefusals: [] };
     return [name, run] as const;
   });
   return {
@@ -137,14 +137,14 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   const at = timestamp(clock());
   await database.write(() => {
     skipModelDays(database, jobId, { priced, at });
-    const skipNotes = skipWarnings(skippedModelDays(database, jobId));
+    const skipNotes = skipWarnings(skippedModelDays(database, jobId), job.runs);
     const limitNotes = limitWarnings(database, agentConfig);
     addWarnings(database, jobId, [...prices.warnings, ...limitNotes, ...skipNotes]);
     if (!hasNoPrices) setJobStatus(database, jobId, { status: 'running', at });
   }, job);
   if (hasNoPrices) {
     const reason = noDownloadReason(settings);
-    return reason === null ? NO_DATES : `${NO_DATES}: ${reason}; import-prices reads price files`;
+    return reason === null ? NO_DATES : `${NO_DATES} (${reason}). Import them with import-prices`;
   }
   for (const date of priced) {
     await runDate(job, date);
@@ -234,22 +234,26 @@ function logForeignHosts({ log, settings, runs }: ActiveJob): void {
 }
 
 /** Why a job fails that has model-days to run, and prices for none of their dates. */
-export const NO_DATES = 'No trading dates available after price data preparation';
+export const NO_DATES = 'The job could not run: there are no prices for any of its dates';
 
 /** What was skipped of a job, as sentences with counts. */
-function skipWarnings(skipped: readonly SkippedOnDate[]): string[] {
+function skipWarnings(skipped: readonly SkippedOnDate[], runs: ActiveJob['runs']): string[] {
   const countSkipped = (reason: string) =>
     skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
   const completed = countSkipped(skipReasons.alreadyCompleted);
   const early = countSkipped(skipReasons.beforeResumeDate);
-  const unpriced = skipped.flatMap(({ reason, date }) =>
-    reason === skipReasons.noPriceData ? date : [],
+  const datesWith = (reason: string) =>
+    skipped.flatMap((one) => (one.reason === reason ? one.date : []));
+  const unpriced = datesWith(skipReasons.noPriceData);
+  const [first = ''] = datesWith(skipReasons.beforeResumeDate);
+  const starts = [...runs].flatMap(([model, { startDate }]) =>
+    startDate > first ? `${model} runs from ${startDate} on` : [],
   );
   return compact([
-    completed > 0 && `Skipped ${count(completed, 'model-day')} already completed`,
-    early > 0 && `Skipped ${count(early, 'model-day')} before the model's resume date`,
+    completed > 0 && `Skipped ${count(completed, 'completed model-day')}`,
+    early > 0 && `Skipped ${count(early, 'model-day')}: ${list(starts)}`,
     unpriced.length > 0 &&
-      `Skipped ${count(unpriced.length, 'date')} without price data: ${list(unpriced)}`,
+      `Skipped ${count(unpriced.length, 'date')} without prices: ${list(unpriced)}`,
   ]);
 }
 
@@ -264,16 +268,20 @@ function answerWarnings({
   written,
 }: ReturnType<typeof faultyAnswers>[number]): Warning[] {
   const rows: [number, Warning['code'], string][] = [
-    [unread, 'unread', `gave no answer that could be read on ${count(unread, 'model-day')}`],
+    [
+      unread,
+      'unread',
+      `returned no valid decision on ${count(unread, 'model-day')}, and did not trade there`,
+    ],
     [
       refused,
       'refused_answers',
-      `refused to answer, or was held back by its provider, ${count(refused, 'time')}; nothing in those answers was executed`,
+      `refused to answer, or its provider blocked the answer, ${count(refused, 'time')}; nothing in such an answer is executed`,
     ],
     [
       written,
       'written_calls',
-      `wrote orders as text in ${count(written, 'answer')}, which is never executed: for a local server, set its tool-call parser`,
+      `wrote orders as text in ${count(written, 'answer')}, and text is never executed: on a local server, set the tool-call parser`,
     ],
   ];
   return rows.flatMap(([times, code, message]) =>
@@ -289,7 +297,9 @@ export function addModelDayWarnings(database: Database, jobId: string): void {
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   const days = first.map(({ model, date }) => `${model} ${date}`);
-  const stale = `${count(total, 'stale model-day')}, whose start, prices, splits, dividends or exchanges have changed since`;
+  const stale =
+    `${count(total, 'model-day is', 'model-days are')} stale, because earlier results, prices, ` +
+    'splits, dividends or exchanges changed since';
   addWarnings(
     database,
     jobId,

@@ -226,7 +226,7 @@ export function checkExchange(row: Row, today: CalendarDate): Exchange | { defec
       return refuse('incomplete: neither cash nor into; a worthless end says cash 0', symbol);
     if (remains === 1)
       return refuse(
-        'cash beside shares that remain is a dividend: import it with ex_date and amount',
+        'cash with shares that remain is a dividend: import it with ex_date and amount',
         perShare,
       );
     return { symbol, date, cash, into: '', numerator: null, denominator: null, remains };

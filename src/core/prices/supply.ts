@@ -68,7 +68,7 @@ export async function supplyPrices(
   if (usesSyntheticPrices(settings))
     await makeSyntheticPrices(context, examine(context, everything));
   else if (reason !== null && symbolNeeds(context, request, outside).length > 0)
-    warnings.push(`Price data is not downloaded: ${reason}`);
+    warnings.push(`Prices are not downloaded: ${reason}`);
   // Jumps matter since the models' holdings are known, and as far back as models look.
   const since = held.since < firstDate ? held.since : firstDate;
   const span = { from: addDays(since, -SPLIT_HISTORY_DAYS), to: lastDate };

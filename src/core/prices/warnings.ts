@@ -40,12 +40,17 @@ export function gapWarnings(
 ): string[] {
   const available = dates.filter(({ availability }) => availability === 'available');
   const missing = new Set(available.flatMap((date) => (members ? date.unpriced : date.missing)));
-  const names = members ? `: ${list([...missing].sort())}` : '';
   return missing.size === 0
     ? []
     : [
-        `${missing.size} of ${universe.length} symbols have no price data on some of the dates${names}`,
+        `${haveOf(missing.size, universe.length)} no prices on some dates and cannot be traded then: ` +
+          list([...missing].sort()),
       ];
+}
+
+/** "1 of 4 symbols has", "2 of 4 symbols have". */
+function haveOf(some: number, all: number): string {
+  return `${some} of ${count(all, 'symbol')} ${some === 1 ? 'has' : 'have'}`;
 }
 
 /** Of a universe in which some symbols have real prices and the others made-up ones. */
@@ -53,8 +58,8 @@ export function mixWarnings(real: ReadonlySet<string>, universe: readonly string
   const synthetic = universe.length - real.size;
   if (real.size === 0 || synthetic === 0) return [];
   const message =
-    `${synthetic} of ${universe.length} symbols have synthetic prices and ${real.size} real ones (${list([...real].sort())}); ` +
-    'to trade only real ones, cancel the job and name only these in stock_symbols or the universe';
+    `Only ${haveOf(real.size, universe.length)} real prices (${list([...real].sort())}); the others have synthetic ones. ` +
+    'To trade only real prices, cancel the job and name only these symbols in stock_symbols or the universe';
   return [{ code: 'mixed_prices', message }];
 }
 
@@ -67,8 +72,8 @@ export function limitWarnings(
   const free = symbolsWithAdjustedPrices(reader, limited);
   if (free.size === 0) return [];
   return [
-    `No price limit holds for ${free.size} of ${count(symbols.length, 'symbol')}, whose prices are adjusted for splits: ` +
-      `${list([...free], { most: MAX_NAMED_ACTIONS })}; import prices as they traded instead (import-prices FILE --as raw)`,
+    `${haveOf(free.size, symbols.length)} no price limit, because the prices are adjusted for splits: ` +
+      `${list([...free], { most: MAX_NAMED_ACTIONS })}. Import raw prices instead (import-prices FILE --as raw)`,
   ];
 }
 
@@ -104,7 +109,8 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (s
     unit === 'symbol' ? ['does not know', ''] : ['has no prices of', ' on these dates'];
   return compact<string | Warning>([
     isFullRefused &&
-      'The price provider limits more than the last 100 days to paying customers (premium): older dates stay without prices',
+      "The price provider's free plan covers only the last 100 trading days. Older dates have no prices: " +
+        'import them from a file (import-prices), or use another plan',
     left.length > 0 &&
       `The price provider's plan does not include ${count(left.length, 'date')} (${beyond.message}): ${list(left)}`,
     ...[...withoutActions].map(
@@ -113,7 +119,9 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (s
     ),
     pending.length > 0 && {
       code: 'not_out_yet',
-      message: `The price provider does not have all prices yet of ${count(pending.length, 'date')}, and is asked again: ${list(pending)}`,
+      message:
+        `The price provider has not published all prices of ${count(pending.length, 'date')} yet; ` +
+        `the next job requests them again: ${list(pending)}`,
     },
     history !== null && historyWarning(history),
     unknown.length > 0 &&
@@ -122,8 +130,10 @@ function reachWarnings(report: DownloadReport, dates: readonly DatePrices[]): (s
 }
 
 function historyWarning({ before, wanted, found }: NonNullable<DownloadReport['history']>): string {
-  const which = found === 0 ? 'none have' : found === 1 ? 'only 1 has' : `only ${found} have`;
-  return `Of the ${count(wanted, 'trading day')} before ${before}, ${which} prices: models have less to look back on`;
+  const which = found === 0 ? 'None' : `Only ${found}`;
+  const have = found < 2 ? 'has' : 'have';
+  const days = count(wanted, 'trading day');
+  return `${which} of the ${days} before ${before} ${have} prices, so models see a shorter price history`;
 }
 
 /** Warnings about the content of the provider's responses. */
@@ -135,16 +145,19 @@ function contentWarnings(report: DownloadReport): string[] {
   const [firstUnreadable] = unreadable.values();
   return compact([
     unreadable.size > 0 &&
-      `The price provider's responses for ${symbolList(unreadable)} could not be used: ${firstUnreadable}`,
+      `The price provider sent unusable responses for ${symbolList(unreadable)}: ${firstUnreadable}`,
     revisions.size > 0 &&
-      `${count(revised, 'bar')} differ from those stored before (${symbolList(revisions)}); the old values are kept in price_revisions`,
+      `The price provider corrected ${count(revised, 'daily price')} (${symbolList(revisions)}). ` +
+        'The old values are kept in price_revisions; model-days that used them become stale',
     refusedBars.length > 0 && refusedBarsWarning(refusedBars),
     refusedActions.length > 0 &&
-      `${refusedActions.length} of the provider's splits and dividends could not be used: ${describeReasons(refusedActions)}`,
+      `Rejected ${count(refusedActions.length, 'split or dividend', 'splits or dividends')} of the price provider: ` +
+        describeReasons(refusedActions),
     skippedActions > 0 &&
-      `${skippedActions} of the provider's splits and dividends, outside the dates asked for, cannot be read and were skipped`,
+      `Skipped ${count(skippedActions, 'unreadable split or dividend', 'unreadable splits or dividends')} ` +
+        'of the price provider, outside the dates of the job',
     syntheticReplaced.length > 0 &&
-      `Synthetic prices of ${count(syntheticReplaced.length, 'symbol')} were replaced by real ones: ${list(syntheticReplaced)}`,
+      `Real prices replaced the synthetic prices of ${count(syntheticReplaced.length, 'symbol')}: ${list(syntheticReplaced)}`,
   ]);
 }
 
@@ -158,8 +171,7 @@ function describeReasons(refused: readonly RefusedBar[]): string {
 function refusedBarsWarning(refusedBars: readonly RefusedBar[]): string {
   const first = new Map(refusedBars.toReversed().map((bar) => [bar.symbol, bar]));
   const bars = [...first.values()].sort((one, other) => (one.symbol < other.symbol ? -1 : 1));
-  const verb = refusedBars.length === 1 ? 'was' : 'were';
-  return `${count(refusedBars.length, 'bar')} ${verb} not plausible and not stored: ${describeReasons(bars)}`;
+  return `Rejected ${count(refusedBars.length, 'implausible daily price')}: ${describeReasons(bars)}`;
 }
 
 function missingDates(dates: readonly DatePrices[]): string[] {
@@ -173,7 +185,7 @@ function stopWarnings(
   if (stop === null) return [];
   const progress = `${downloaded.length} of ${wanted} ${unit}s downloaded`;
   const reasons: Partial<Record<Problem, string>> = {
-    bad_key: `does not accept the key in ${keyVariable}`,
+    bad_key: `rejects the key in ${keyVariable}`,
     premium: 'limits daily prices to paying customers',
     unreachable: 'cannot be reached',
   };
@@ -195,7 +207,10 @@ function stopWarnings(
 export function contradictionWarnings(contradicted: readonly ContradictedSplit[]): string[] {
   const sentences = describeContradictions(contradicted);
   const rest = sentences.splice(MAX_NAMED).length;
-  if (rest > 0) sentences.push(`${count(rest, 'more split')} contradict the stored prices`);
+  if (rest > 0)
+    sentences.push(
+      `${count(rest, 'more split')} contradict${rest === 1 ? 's' : ''} the stored prices`,
+    );
   return sentences;
 }
 
@@ -219,7 +234,7 @@ export function currentWarnings(reader: Reader, stored: StoredWarnings, jobId?: 
       return found === undefined ? [] : { ...found, date };
     });
     if (settled.length === 0) return [warning];
-    const message = `${noun}s, settled since: ${list(settled)}${staleClause(reader, jobId)}`;
+    const message = `Settled since: ${noun.toLowerCase()} of ${list(settled)}${staleClause(reader, jobId)}`;
     return [...suspicionWarnings(left), { code: null, message }];
   });
 }

@@ -85,7 +85,7 @@ export function warnOfContent(
   if (warnedKeys === unknownKeys) return;
   warnedKeys = unknownKeys;
   if (placeholders.length > 0)
-    warning('placeholders in the configuration count as absent', {
+    warning('placeholders in the configuration are ignored', {
       fields: placeholders.join(', '),
     });
   for (const sentence of [...unknownKeys, ...familyNotes]) warning(sentence);
@@ -187,7 +187,7 @@ function* studyProblems({ models, universes, studies }: Parsed): Generator<strin
       (entry) => !isSignatureLength(runName(familyName(entry.signature, study), entry.repeats)),
     );
     if (long !== undefined)
-      yield `${at}: its name leaves no room for that of '${long.signature}' beside it`;
+      yield `${at}: its name is too long to follow the name '${long.signature}'`;
   }
   for (const { signature } of models) {
     const { family, run } = parseRun(signature);

@@ -139,8 +139,10 @@ export function resolveEndpoint(
 /** In words, what to do about a prefix that no maker has. */
 export function describeUnknownMaker(prefix: string): string {
   const known = list(makers.flatMap(({ prefixes }) => prefixes.map((one) => `${one}/`)));
-  const unknown = `its basemodel begins with '${prefix}/', which is not a known maker (${known})`;
-  return `${unknown}, and it has no URL: set openai_base_url in its entry, or OPENAI_API_BASE`;
+  return (
+    `no known provider has the prefix '${prefix}/' (known: ${known}); ` +
+    'for another endpoint set openai_base_url in its entry, or OPENAI_API_BASE'
+  );
 }
 
 /**

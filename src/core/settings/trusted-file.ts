@@ -189,7 +189,7 @@ function refuseForeign(path: string, { uid }: BigIntStats, folder: BigIntStats):
     (folder.mode & BY_OTHERS) === 0n && ((folder.mode & BY_GROUP) === 0n || uid === folder.uid);
   if (isSafe) return;
   throw new ForeignFile(
-    `${path} belongs to user ${uid}, in a folder that others may write, so it may have been put there to take keys; ` +
-      `give it to root or user ${user}, or move it to a folder that others cannot write`,
+    `${path} belongs to user ${uid}, who could use it to redirect your API keys: ` +
+      `change its owner to root or user ${user} (chown), or move it to a folder that others cannot write`,
   );
 }

@@ -8,9 +8,14 @@ export function formatNumber(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** "1 date", "2 dates". */
-export function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+/** "1 date", "2 dates"; with `many` where an s at the end is not enough. */
+export function count(number: number, noun: string, many = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : many}`;
+}
+
+/** "1 date", "1,000 dates": not for texts that models read, which never change. */
+export function plural(number: number, noun: string): string {
+  return `${formatNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** `$5`, `CNY 5`. */

@@ -31,9 +31,7 @@ export function createTermsReader() {
     const universe = universeOn(last.agentConfig, date);
     const known = findWording(wording);
     if (known === undefined)
-      throw new Error(
-        `its model read version ${wording} of the wording, which this program does not know`,
-      );
+      throw new Error(`its model read prompt version ${wording}, which this program does not know`);
     return { ...last, universe, entry: decodeEntry(entry), wording: known };
   };
 }

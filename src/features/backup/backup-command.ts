@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import { existsSync } from 'node:fs';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import { backupDatabase, type BackupSummary, restoreDatabase } from './backup.ts';
-import { type Watched, plural, formatSize, writeWithProgress } from '#commands/terminal.ts';
+import { type Watched, formatSize, writeWithProgress } from '#commands/terminal.ts';
 import type { Reader } from '#database/database.ts';
 import { readRiskFreeRate } from '#database/state.ts';
 import {
@@ -23,7 +23,7 @@ import { readInitialCash } from '../performance/run-queries.ts';
 import { withSnapshot } from '#database/snapshot.ts';
 import { ServiceError } from '#domain/service-error.ts';
 import { measureTrading } from '../performance/trading.ts';
-import { didYouMean } from '#text/sentences.ts';
+import { didYouMean, plural } from '#text/sentences.ts';
 import { timestamp } from '#time/calendar.ts';
 import { makeFolder } from '#database/storage/files.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';

@@ -52,7 +52,7 @@ function mergeLog(place: string): void {
     }
   } catch (error) {
     throw new Error(
-      `the log beside the database that is there cannot be merged into it (${errorMessage(error)}); ` +
+      `the log of the existing database cannot be merged into it (${errorMessage(error)}); ` +
         'end the programs that use it, or move its -wal and -shm files away',
       { cause: error },
     );

@@ -136,7 +136,7 @@ export interface Demands {
 /**
  * What a pair shows, in sentences: the model with the higher return first, such as "gpt-5 is 1.01
  * points ahead of claude over 20 days (95 % interval −4.70 to +6.90 points, for a single look).
- * This could be chance. Only a lead of 7.70 points or more would be likely to show in 20 days; this
+ * This could be chance. In 20 days only a lead of about 7.70 points or more can be detected; this
  * one would need about 1,180 days."
  */
 export function pairSentence(lead: Lead, demands: Demands): string {
@@ -147,15 +147,12 @@ export function pairSentence(lead: Lead, demands: Demands): string {
     terms === null
       ? `${first} is ${ahead} over ${count(days, 'day')}${bounds}.`
       : termsSentence(lead, terms);
-  const verdict = isShown ? 'This is more than chance.' : 'This could be chance.';
   const { isShownAsOnlyPair, pairs } = demands;
-  const manyPairs = `On its own it would be more than chance, but the best of ${formatNumber(pairs)} pairs can look like this by chance.`;
-  return [
-    start,
-    points === 0 ? '' : verdict,
-    isShown || !isShownAsOnlyPair ? '' : manyPairs,
-    demandSentence(lead, demands),
-  ]
+  const manyPairs = isShownAsOnlyPair
+    ? ` after correcting for ${formatNumber(pairs)} pairs, although the interval excludes 0`
+    : '';
+  const verdict = isShown ? 'This is more than chance.' : `This could be chance${manyPairs}.`;
+  return [start, points === 0 ? '' : verdict, demandSentence(lead, demands)]
     .filter(Boolean)
     .join(' ');
 }
@@ -182,10 +179,10 @@ function demandSentence(
     return reason === noLead(days) ? `${reason}.` : '';
   }
   const needed = pointsText(smallestDifference * (1 + least));
-  const demand = `Only a lead of ${needed} or more would be likely to show in ${count(days, 'day')}`;
+  const demand = `In ${count(days, 'day')} only a lead of about ${needed} or more can be detected`;
   if (points === 0) return `${demand}.`;
   if (typeof daysNeeded !== 'number')
-    return `${demand}. More days would not be enough for this one; more runs could be.`;
+    return `${demand}. More days will not settle this one; more repeats might.`;
   return daysNeeded > days ? `${demand}; this one would need ${daysText(daysNeeded)}.` : '';
 }
 

@@ -157,11 +157,10 @@ export function leftOutDays(records: readonly TrackRecord[], calendar: readonly 
 }
 
 function leftOutReason(isMissing: boolean, isFromElsewhere: boolean): string {
-  const elsewhere = 'another close and so covers other days';
   if (!isFromElsewhere) return 'No return on this day';
   return isMissing
-    ? `No return on this day, or one that starts from ${elsewhere}`
-    : `Its return starts from ${elsewhere}`;
+    ? 'No return on this day, or a return that covers other days'
+    : 'Its previous model-day differs from that of the others, so its return covers other days';
 }
 
 /**
@@ -182,7 +181,8 @@ export function findParticipants(all: readonly TrackRecord[]) {
     for (const { model } of able)
       reasons.set(
         model,
-        `Needs ${count(MIN_DAYS, 'day')} on which the returns of all runs compared start from the same close; there are ${days.length}`,
+        `Needs ${count(MIN_DAYS, 'day')} that all runs compared completed without a gap; ` +
+          `there ${days.length === 1 ? 'is' : 'are'} ${days.length}`,
       );
   return {
     /** By place: the days that every run of these models has started from the same close. */

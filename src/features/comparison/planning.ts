@@ -11,12 +11,12 @@ import { MIN_DAYS, type Period, tailProbability } from './looks.ts';
  * five.
  */
 
-export const MORE_RUNS = 'More days would not show it; more runs would';
+export const MORE_RUNS = 'More days will not settle it; more repeats might';
 export const NO_DIFFERENCE = 'There is no difference to show';
 
 /** Where runs leave too few degrees of freedom. */
 export function noLead(days: number): string {
-  return `No lead would show in ${count(days, 'day')}; more runs would`;
+  return `In ${count(days, 'day')} no lead can be detected; more repeats might help`;
 }
 
 /** Of a pair that is shown all the same. */

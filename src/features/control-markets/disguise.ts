@@ -3,11 +3,11 @@ import { signatureSchema } from '#settings/configuration-schema.ts';
 import { agentConfigurationFor, readConfiguration } from '#settings/configuration.ts';
 import { type ControlMarket, writeControlMarket, type MarketFiles } from './control-market.ts';
 import { drawKey, masks, shiftBack } from './key.ts';
-import { count, compact, list } from '#text/sentences.ts';
+import { count, compact, list, plural } from '#text/sentences.ts';
 import { readSettings, type Settings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import { checkRange, parseWholeNumber, WrongUsage, findDatabase } from '#commands/arguments.ts';
-import { plural, writeWithProgress } from '#commands/terminal.ts';
+import { writeWithProgress } from '#commands/terminal.ts';
 import { PROGRAM_NAME } from '#process/program.ts';
 
 const DEFAULT_NAME = 'control';

@@ -8,6 +8,7 @@ import type { Application } from '#http/application.ts';
 import { readServiceToken } from '#http/access.ts';
 import { localUrl, readSettings, type Settings } from '#settings/settings.ts';
 import { configurationFile } from '#process/program.ts';
+import { count } from '#text/sentences.ts';
 import { cleanText } from '#text/text.ts';
 import { type Client, createClient } from '#commands/client.ts';
 import { describeJobEnd, followJob } from '#commands/trigger-job.ts';
@@ -56,7 +57,9 @@ async function simulate(
   const dates = all.filter((date) => date > addDays(all.at(-1) ?? date, -maxSimulationDays));
   const request = { start_date: dates[0], end_date: dates.at(-1) };
   const job = await client.post('/simulate/trigger', request, triggerResponse);
-  print(`${job.message}, from ${request.start_date} to ${request.end_date}.`);
+  print(
+    `Simulating ${count(job.total_model_days, 'model-day')}, ${request.start_date} to ${request.end_date}.`,
+  );
   const status = await followJob(client, job.job_id, { signal });
   print(describeJobEnd(status));
   print(await summaryTable(client, status));
@@ -70,7 +73,7 @@ async function choosePort(wanted: number): Promise<number> {
     probe.once('error', () => resolve(false)).listen(wanted, () => resolve(true));
   });
   if (!isFree) {
-    print(`Port ${wanted} is taken, so a free one is used.`);
+    print(`Port ${wanted} is in use; the demo uses a free one.`);
     return 0;
   }
   await new Promise((resolve) => probe.close(resolve));
@@ -123,7 +126,7 @@ function nextSteps(
     'or start a job of your own:',
     `  curl -X POST ${baseUrl}/simulate/trigger -H 'Content-Type: application/json' \\`,
     ...(isGuarded ? ['    -H "Authorization: Bearer $API_TOKEN" \\'] : []),
-    `    -d '{"end_date": "${date_range.at(-1)}", "models": ["my-model"]}'`,
+    `    -d '{"end_date": "${date_range.at(-1)}", "models": ["${models[0]}"], "replace_existing": true}'`,
   ].join('\n');
 }
 

@@ -3,13 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { timestamp } from '#time/calendar.ts';
 import { readSettings } from '#settings/settings.ts';
-import { formatNumber } from '#text/sentences.ts';
+import { formatNumber, plural } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
 import type { CommandDatabase } from '#database/database.ts';
 import { claimDocuments } from '#database/storage/owner.ts';
 import { importDocuments as importFile } from './import.ts';
 import { describeRefused, importEach, withProgress } from '../price-files/import-prices.ts';
-import { plural } from '#commands/terminal.ts';
 
 /**
  * The command `import-documents FILE...`, `-` for standard input: 0 when every file had something

@@ -126,11 +126,11 @@ const schema = v.object({
 
 /** What is wrong with a field, after its name. */
 const fieldProblems: Record<string, string> = {
-  published_at: 'is neither a date nor an instant with its offset, of 1900 to 2199',
-  kind: `is not 1 to ${MAX_KIND_LENGTH} letters, digits, - and _`,
-  symbols: `are not up to ${MAX_SYMBOLS} ticker symbols`,
-  url: `is not 1 to ${MAX_URL_LENGTH} characters`,
-  text: `is not up to ${MAX_TEXT_BYTES} bytes of UTF-8 without U+0000`,
+  published_at: 'is not a date from 1900 to 2199, nor a timestamp with time zone',
+  kind: `must be 1 to ${MAX_KIND_LENGTH} letters, digits, - or _`,
+  symbols: `must be at most ${MAX_SYMBOLS} ticker symbols`,
+  url: `must be 1 to ${MAX_URL_LENGTH} characters`,
+  text: `must be at most ${MAX_TEXT_BYTES} bytes of UTF-8, without U+0000`,
 };
 
 /** Text that becomes one printable line. */
@@ -170,8 +170,12 @@ export function toDocument(row: unknown) {
   if (!success) {
     const path = issues[0].path ?? [];
     const field = String(path[0]?.key);
-    const wrong = fieldProblems[field] ?? `is not 1 to ${MAX_LINE_LENGTH} characters`;
-    return defective(`${field} ${wrong}`, path.at(-1)?.value ?? row);
+    const wrong = fieldProblems[field] ?? `must be 1 to ${MAX_LINE_LENGTH} characters`;
+    const value = path.at(-1)?.value;
+    const name = field === 'published_at' && 'filing_date' in fields ? 'filing_date' : field;
+    return value === undefined
+      ? defective(`${name} is missing`, row)
+      : defective(`${name} ${wrong}`, value);
   }
   const { published_at: published, ...document } = output;
   return { document: { ...document, ...published }, defect: null };

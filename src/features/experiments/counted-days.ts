@@ -317,8 +317,9 @@ export function sharedDays(compared: readonly ModelReturns[], others: readonly M
   for (const { model, starts } of [...own, ...further]) {
     const missing = participants.days.filter((day) => starts[day] !== first?.starts[day]).length;
     if (missing === 0) continue;
-    const all = count(participants.days.length, 'day');
-    const lacking = `On ${missing} of the ${all} compared it has no return that starts from the same close`;
+    const all = participants.days.length;
+    const which = `${missing === all ? 'all' : `${missing} of the`} ${count(all, 'day')}`;
+    const lacking = `It missed ${which} compared, or a day before one of them`;
     reasons.set(model, participants.reasons.get(model) ?? lacking);
   }
   return {

@@ -138,8 +138,8 @@ export function unusableReason(family: Family): string | null {
     findChange(family, ({ asked: { way } }) => [way]);
   if (asked !== null) {
     const { before, after } = asked;
-    const words = `the request for ${after.model} on ${after.date} differs from that for`;
-    return `It was asked in two ways: ${words} ${before.model} on ${before.date}; ${advice}`;
+    const words = `the request for ${after.model} on ${after.date} differs from the request for`;
+    return `It was called in two ways: ${words} ${before.model} on ${before.date}; ${advice}`;
   }
   const served = findChange(family, ({ servedBy }) => servedBy);
   if (served === null) return null;

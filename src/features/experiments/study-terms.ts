@@ -67,7 +67,7 @@ function findBarred(found: readonly TermDifference[], { differ }: StudyTerms): M
   const kinds = differences.filter((kind) => found.includes(kind));
   const unnamed = kinds.filter((kind) => !differ.includes(kind));
   const words = list(unnamed.map((kind) => kind.replace('_', ' ')));
-  const reason = `Their studies differ in ${words}: ask with differ=${kinds.join()}`;
+  const reason = `Their studies differ in ${words}: to compare them anyway, use differ=${kinds.join()}`;
   return unnamed.length === 0 ? null : { reason };
 }
 

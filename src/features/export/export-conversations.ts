@@ -1,4 +1,5 @@
 import { createWriteStream } from 'node:fs';
+import { plural } from '#text/sentences.ts';
 import { pipeline } from 'node:stream/promises';
 import { sessionFilters } from '#api/filters.ts';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
@@ -15,7 +16,7 @@ import { assertFreeName, beginPartial, giveName } from '#database/storage/new-fi
 import { fileAddress, openMoment } from '#database/snapshot.ts';
 import type { ToolCall } from '#wire/protocol.ts';
 import { checkDates, WrongUsage, findDatabase } from '#commands/arguments.ts';
-import { plural, writeWithProgress } from '#commands/terminal.ts';
+import { writeWithProgress } from '#commands/terminal.ts';
 
 interface ExportArguments
   extends Record<'job' | 'models' | 'study' | 'start' | 'end', string | undefined> {
@@ -32,7 +33,7 @@ export async function exportConversations(
   given: ExportArguments,
 ): Promise<number> {
   if (what !== 'conversations')
-    throw new WrongUsage(`there is nothing to export called ${what}; there are conversations`);
+    throw new WrongUsage(`unknown export ${what}; the only one is conversations`);
   const { job: job_id, models, study, start: start_date, end: end_date } = given;
   checkDates({ start: start_date, end: end_date });
   const settings = readSettings(process.env);

@@ -91,9 +91,8 @@ export function staleness(
   const all = runs.flatMap(({ days }) => days);
   const stale = all.filter(({ isStale }) => isStale).length;
   if (stale === 0) return [];
-  const [are, they] = stale === 1 ? ['is', 'it'] : ['are', 'they'];
-  const these = `${stale} of its ${count(all.length, 'model-day')} ${are} stale`;
-  const reason = `${these}: what ${they} started from has changed since; ${staleRemedy(runs, optionOf)}`;
+  const these = `${stale} of its ${count(all.length, 'model-day')} ${stale === 1 ? 'is' : 'are'} stale`;
+  const reason = `${these}: earlier results or prices changed afterwards; ${staleRemedy(runs, optionOf)}`;
   return [{ kind: 'stale', reason }];
 }
 
@@ -138,7 +137,7 @@ function comparePeriods(all: readonly Terms[]): IncomparableModel[] {
       return [{ model, kind: 'period', reason }];
     }
     if (own.days === most.days) return [];
-    const reason = `It has ${count(own.days, 'model-day')} in its period; ${most.model} has ${most.days}`;
+    const reason = `It completed ${count(own.days, 'model-day')} in its period; ${most.model} completed ${most.days}`;
     return [{ model, kind: 'missing_days', reason }];
   });
 }
@@ -181,7 +180,11 @@ function compareDocuments(documents: readonly ReadableDocuments[]): Incomparable
   });
   return [...Map.groupBy(others, ({ model }) => model)].map(([model, days]) => {
     const dates = `${count(days.length, 'date')}, such as ${days[0]?.date}`;
-    return { model, kind: 'documents', reason: `Others could read other documents on ${dates}` };
+    return {
+      model,
+      kind: 'documents',
+      reason: `It could read other documents than the other models on ${dates}`,
+    };
   });
 }
 

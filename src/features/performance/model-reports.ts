@@ -60,7 +60,10 @@ function behaviourFlags(
   for (const { kind, noun, text } of describeSuspicions(suspected))
     mark(`suspected_${kind}`, `It held a symbol over a ${noun.toLowerCase()}: ${text}`);
   if (trading.trades === 0 && tries > 0)
-    mark('never_traded', `It never traded, although it tried: ${count(tries, 'refused call')}`);
+    mark(
+      'never_traded',
+      `It never traded: ${count(tries, 'order')} ${tries === 1 ? 'was' : 'were'} refused or malformed`,
+    );
   // As its summary says it on the day on which it last bought.
   const last = ledger.findLast(({ actions }) => actions.some((own) => own.actionType === 'buy'));
   if (last === undefined || configuration === undefined || !HOLD_ALL.includes(basemodel))

@@ -345,7 +345,8 @@ function reportRelative(comparison: PairedReturns, riskFree: number) {
 function reportUsage({ usage, currency }: Pick<ModelRecord, 'usage' | 'currency'>, profit: Money) {
   const { cost_usd: known, ...used } = usage;
   const cost: Figure = known ?? {
-    reason: 'No cost is known: the configuration has no price_per_million_tokens',
+    reason:
+      'No cost is known: the provider reported none, and the configuration has no price_per_million_tokens',
   };
   const unknown = used.model_days_without_cost;
   const incomplete = `The cost of ${count(unknown, 'model-day')} is not known`;

@@ -1,5 +1,5 @@
-import { plural } from '#commands/terminal.ts';
 import type { Meaning } from '#database/schema/price-conditions.ts';
+import { plural } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
 import { importFile } from './import.ts';
 import { describeRefused, withProgress } from './import-prices.ts';

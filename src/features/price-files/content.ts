@@ -108,10 +108,10 @@ function gzipError(error: unknown): unknown {
   const code = String(errorCode(error));
   if (code === 'Z_BUF_ERROR')
     return invalidFile(
-      'its gzip data ends in the middle: the file is torn, so nothing of it is used',
+      'its gzip data ends in the middle: the file is truncated, so nothing is imported',
     );
   if (!code.startsWith('Z_')) return error;
   return invalidFile(
-    `its gzip data cannot be decompressed (${errorMessage(error)}), so nothing of it is used`,
+    `its gzip data cannot be decompressed (${errorMessage(error)}), so nothing is imported`,
   );
 }

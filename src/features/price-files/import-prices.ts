@@ -12,11 +12,11 @@ import { describeContradictions, describeNight } from '#prices/split-nights.ts';
 import type { Interpretation } from './meaning.ts';
 import { importFile, type ImportSummary } from './import.ts';
 import type { ImportOptions } from './store-staged.ts';
-import { compact, formatNumber, list } from '#text/sentences.ts';
+import { compact, formatNumber, list, plural } from '#text/sentences.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal } from '#text/text.ts';
 import { parseChoice, resetNote } from '#commands/arguments.ts';
-import { plural, createProgressLine } from '#commands/terminal.ts';
+import { createProgressLine } from '#commands/terminal.ts';
 
 const NOT_ALL_IMPORTED = 1;
 const IMPORT_CACHE_MB = 32;
@@ -118,9 +118,9 @@ export async function withProgress<Summary>(
 function largeDividendWarnings(dividends: readonly Suspicion[]): string[] {
   const large = dividends.map(
     ({ symbol, date, from, to, last }) =>
-      `  warning: the dividend of ${symbol} on ${date}, ${to} per share, is above 25 % of its close of ${from}` +
-      ` on ${last}; if it is wrong, import its row again with the right amount, or 0;` +
-      ` if it is right, with yes in a column confirmed\n`,
+      `  warning: ${symbol} paid ${to} per share on ${date}, above 25 % of its close of ${from}` +
+      ` on ${last}. Import the row again: with the right amount (0 for none),` +
+      ` or with yes in a column confirmed if the amount is right\n`,
   );
   const others = large.splice(MAX_NAMED).length;
   if (others > 0) large.push(`  and ${plural(others, 'more such dividend')}\n`);
@@ -168,9 +168,9 @@ function describeActions(summary: ImportSummary): string[] {
   return compact([
     `  imported ${what.join(' and ')} of ${plural(symbols.length, 'symbol')}, ${dates}`,
     incomplete > 0 &&
-      `  dividends of ${plural(incomplete, 'symbol')} are not known to be complete, because rows were refused`,
+      `  dividends of ${plural(incomplete, 'symbol')} may be incomplete, because rows were refused`,
     unknown.length > 0 &&
-      `  dividends are unknown on ${plural(unknown.length, 'ex-date')} whose rows were refused:` +
+      `  dividends are unknown on ${plural(unknown.length, 'ex-date')}, because rows were refused:` +
         ` ${list(unknown, { most: MAX_NAMED })}`,
     ...summary.paidTwice.map(paidTwiceWarning),
   ]);
@@ -178,7 +178,7 @@ function describeActions(summary: ImportSummary): string[] {
 
 function paidTwiceWarning({ symbol, exDate, cash }: Dividend): string {
   return (
-    `  warning: ${symbol} has a dividend of ${cash / MILLIONTHS} per share on ${exDate} too; if it is this exchange, it counts` +
+    `  warning: ${symbol} also has a dividend of ${cash / MILLIONTHS} per share on ${exDate}. If that is this exchange, it is paid` +
     ` twice: import a dividends.csv with the header symbol,ex_date,amount and the line ${symbol},${exDate},0`
   );
 }
@@ -201,10 +201,10 @@ function describeMeaning({ meaning, by, night }: Interpretation, format: string)
     meanings.filter((other) => other !== meaning).map((other) => `--as ${other}`),
   ).replace(', ', ' or ');
   const why = {
-    said: 'as --as says',
-    format: `as ${format} is`,
-    seen: night === null ? '' : `as a split shows: ${describeNight(night)}`,
-    default: 'as most files are, because no known split of its symbols shows otherwise',
+    said: 'by --as',
+    format: `as every file of ${format}`,
+    seen: night === null ? '' : `because ${describeNight(night)}`,
+    default: 'the usual case; no known split says otherwise',
   };
-  return `  its prices are taken as ${meaning}, ${why[by]}; otherwise import it with ${others}`;
+  return `  prices treated as ${meaning} (${why[by]}); if that is wrong, import again with ${others}`;
 }

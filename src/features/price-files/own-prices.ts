@@ -154,7 +154,7 @@ function actionFact(action: UsedAction, reader: Reader): Fact {
     kind === 'dividend' && `${value / MILLIONTHS}`,
     kind === 'exchange' && value > 0 && `${value / MILLIONTHS} in cash`,
     ratio ?? false,
-    remains === 1 && 'beside the old share',
+    remains === 1 && 'the old share remains',
   ]);
   return { ...action, value, text: list(parts) || 'worthless' };
 }

@@ -1,7 +1,8 @@
 import { checkDates, WrongUsage, findDatabase } from '#commands/arguments.ts';
+import { plural } from '#text/sentences.ts';
 import type { Application } from '#http/application.ts';
 import { builtPages } from '../pages/built-pages.ts';
-import { plural, formatSize, writeWithProgress } from '#commands/terminal.ts';
+import { formatSize, writeWithProgress } from '#commands/terminal.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal, findUnprintable } from '#text/text.ts';
 import { publishSite as publishTo } from './publish.ts';

@@ -1,6 +1,6 @@
 import { timestamp, type CalendarDate, isCalendarDate } from '#time/calendar.ts';
 import { errorMessage, invalidFile } from '#domain/service-error.ts';
-import { compact, list } from '#text/sentences.ts';
+import { compact, list, plural } from '#text/sentences.ts';
 import { readSettings } from '#settings/settings.ts';
 import { forTerminal, findUnprintable } from '#text/text.ts';
 import { type CommandDatabase, openDatabase } from '#database/database.ts';
@@ -12,7 +12,6 @@ import {
   type FactorReturn,
 } from './queries.ts';
 import { parseChoice, resetNote, WrongUsage } from '#commands/arguments.ts';
-import { plural } from '#commands/terminal.ts';
 import { dashedDate, readLines } from '../price-files/lines.ts';
 
 /**

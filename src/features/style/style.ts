@@ -30,8 +30,13 @@ export function checkFactors(reader: Reader, picked: readonly string[] | undefin
   const known = factorNames(reader);
   const unknown = picked.find((name) => !known.includes(name));
   if (unknown === undefined) return;
-  const words = known.length === 0 ? 'none are; import-factors imports them' : list(known);
-  throw invalidFilter('factors', `${JSON.stringify(unknown)} is not stored; ${words}`);
+  const name = JSON.stringify(unknown);
+  throw invalidFilter(
+    'factors',
+    known.length === 0
+      ? `${name} is not stored, nor is any other; import a file with import-factors first`
+      : `${name} is not stored; stored factors: ${list(known)}`,
+  );
 }
 
 /** The picked factors, or all that are stored; null without any. Their days are by date, in order. */

@@ -1,5 +1,5 @@
 import { findBoard, wholeLots } from '#domain/market-rules.ts';
-import { compact } from '#text/sentences.ts';
+import { compact, count } from '#text/sentences.ts';
 import type { Brief, ToolCall } from '#wire/protocol.ts';
 import {
   equalAmounts,
@@ -55,7 +55,7 @@ export function* placeOrders(
   const did =
     orders.length === 0
       ? 'There is nothing to trade today.'
-      : `Bought ${bought.length}, sold ${sold}, ${refused} orders refused.`;
+      : `Bought ${bought.length}, sold ${sold}, ${count(refused, 'order')} refused.`;
   const holdings = [
     ...brief.holdings,
     ...bought.map(({ symbol, amount }) => ({ symbol, quantity: amount, price: 0 })),
@@ -95,7 +95,8 @@ export function describeHeldPart(brief: Brief): string | null {
     cash != null && `min_cash is ${cash}`,
   ])[0];
   const why =
-    (unlimited.length > held && limit) || 'a share of the others costs more than its part';
+    (unlimited.length > held && limit) ||
+    'with this much cash, one share of each of the others costs more than an equal slice of the portfolio';
   return `holds ${held} of ${stocks.length} symbols: ${why}`;
 }
 

@@ -63,7 +63,7 @@ export function assertUsable(path: string): void {
   const log = statSync(`${place}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0 && !isWrittenWithLog(place))
     throw new Error(
-      `it was copied there beside the log of another database, ${basename(place)}-wal, which would damage it; ` +
+      `it was copied next to the log of another database, ${basename(place)}-wal, which would damage it; ` +
         'move that log and the -shm file away, and use restore to bring back a backup',
     );
 }

@@ -89,7 +89,7 @@ export function assertUsableName(path: string, database: string): void {
   const name = basename(path).toLowerCase(); // some file systems do not tell capitals
   const place = join(realFolder(dirname(path)), name);
   if (SQLITE_SUFFIXES.some((suffix) => name.endsWith(suffix)))
-    throw new Error('SQLite uses such a name beside a database');
+    throw new Error('SQLite uses such a name for the log of a database');
   const isDatabase =
     dirname(place) === dirname(realPath(database)) && DATABASE_NAMES.includes(name);
   if (isDatabase || NAME.test(name) || isOwnerFile(path) || isOwnerFile(place))
@@ -107,9 +107,7 @@ export function logBeside(path: string): string | undefined {
 export function assertNoLogBeside(path: string): void {
   const log = logBeside(path);
   if (log !== undefined)
-    throw new Error(
-      `${basename(path)}${log} lies beside it, and SQLite would apply that log to it`,
-    );
+    throw new Error(`${basename(path)}${log} exists, and SQLite would apply that log to it`);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { parseRun } from '#domain/runs.ts';
 import { durationText as inWords } from '#text/sentences.ts';
+export { plural as counted } from '#text/sentences.ts';
 import type { Status } from '../responses.ts';
 
 /**
@@ -75,11 +76,6 @@ export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {
 
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */
 export const duration = formatter(inWords);
-
-/** "1 date", "2 dates", "1,000 dates". */
-export function counted(number: number, noun: string): string {
-  return `${wholeNumber(number)} ${noun}${number === 1 ? '' : 's'}`;
-}
 
 /** A session date as `Mon 15 Sep 2025`. It is a trading day and has no time zone. */
 export function longDate(date: string): string {

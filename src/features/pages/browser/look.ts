@@ -55,7 +55,8 @@ export function learnOrder(models: KnownModels['models'], isOtherStudy = false):
 /** What makes a figure of an agent another kind of figure. */
 export const OUTSIDE_MARK = {
   words: 'outside agent',
-  reason: 'It has a network of its own: nothing here keeps it from looking up the future',
+  reason:
+    'It has a network connection of its own, so this service cannot keep it from looking up the future',
 };
 
 /** Beside the name of an agent; null beside others. */
@@ -68,8 +69,10 @@ export function outsideMark(model: string): HTMLElement | null {
 /** In which respects a model is not like most others: in a few words, and in sentences. */
 export function incomparableMark(respects: readonly { kind: string; reason: string }[]) {
   const kinds = respects.map(({ kind }) => kind.replaceAll('_', ' ')).join(', ');
+  const isPart = kinds === 'part of universe';
   return {
-    words: `not comparable: ${kinds}`,
+    // "holds 52 of 101 symbols"
+    words: isPart ? `${respects[0]?.reason.replace(/^It |:.*/g, '')}` : `not comparable: ${kinds}`,
     reason: respects.map(({ reason }) => reason).join('. '),
   };
 }

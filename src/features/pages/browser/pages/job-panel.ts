@@ -187,7 +187,7 @@ function jobNotes(status: Status): HTMLElement[] {
 const CANCEL = {
   title: 'Cancel this job?',
   consequences:
-    'This stops its model processes. Completed model-days are kept; the others will not run.',
+    'This stops the model processes of the job. Completed model-days are kept; the others will not run.',
   no: 'Keep it running',
   yes: 'Cancel the job',
   act: (jobId: string) => send('POST', `/simulate/cancel/${encodeURIComponent(jobId)}`),
@@ -196,8 +196,8 @@ const CANCEL = {
 const DISCARD = {
   title: 'Discard this job?',
   consequences:
-    'Its model-days will no longer count; those that they replaced will count again. Days that started from them ' +
-    'may become stale. Nothing is erased, but this cannot be undone.',
+    'The results of this job leave all figures, and the results that it replaced come back. Later days that started ' +
+    'from its results may become stale. The data is kept, but you cannot undo this.',
   no: 'Keep it',
   yes: 'Discard the job',
   act: (jobId: string) => send('DELETE', jobPath(jobId)).then(() => location.reload()),

@@ -67,7 +67,7 @@ function jobResults(jobId: string, signal: AbortSignal) {
 
 function noResults({ status, completed_at, progress }: Status): string {
   if (status === 'discarded')
-    return 'This job was discarded: its model-days no longer count. Nothing was erased.';
+    return 'This job was discarded: its results are in no figure. The data is kept.';
   if (completed_at === null) return 'Curves and figures appear as model-days complete.';
   if (progress.completed === progress.skipped)
     return 'This job has no results: it completed none of its model-days.';

@@ -93,7 +93,7 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
       styles = entryStyles(families);
       const parts = new Set([...styles.values()].map((style) => style && styleDaysText(style)));
       const over = [...parts].filter(Boolean).join(' or');
-      replace(styled, over !== '' && `${ALPHA} is${over}, those with every factor.`);
+      replace(styled, over !== '' && `${ALPHA} is measured${over}: the days with every factor.`);
       board.update(currentRows());
     },
   };
@@ -225,7 +225,7 @@ function caveat(marks: readonly RowMark[]): HTMLElement | false {
 
 const FREE_MARK: RowMark = {
   words: 'no trading costs',
-  reason: 'Its orders cost nothing on top of their price, and those of others do',
+  reason: 'Its orders have no trading costs, and those of other models do',
 };
 
 /** The marks of some runs as notices above their figures. */
@@ -250,7 +250,7 @@ function markList(models: readonly ModelReport[]): HTMLElement | false {
 }
 
 const NOT_SHARED =
-  'At least one model has no return for such a day, or a return that also covers an earlier day it missed.';
+  'On such a day at least one model has no return, or a return that also covers an earlier day.';
 
 /** Which days the ranking covers, and which days and models it leaves out. */
 function rankingView(performance: Performance): HTMLElement {
@@ -292,10 +292,10 @@ export function describeRanking({ common, clean_after: cutoff, families, ...with
 
 function rankedDaysText(common: Performance['common'], models: number): string {
   if (common === null)
-    return 'Each model is measured over all its own days. Where these differ, the order says little about which model is better.';
+    return 'Each model is measured over all its own days. Where the days differ, the order says little about which model is better.';
   if (common.days === 0) return 'The models have no day in common.';
   const all = models === 1 ? 'the model' : `all ${counted(models, 'model')}`;
-  return `Ranked over the ${counted(common.days, 'day')}${spanText(common)} on which the returns of ${all} start from the same close.`;
+  return `Ranked over the ${counted(common.days, 'day')} that ${all} completed without a gap,${spanText(common)}.`;
 }
 
 /**

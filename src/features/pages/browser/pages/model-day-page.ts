@@ -111,7 +111,7 @@ function conversationSection({ conversation }: Session): HTMLElement {
     'Conversation',
     h('p.quiet', counted(messages.length, 'message')),
     brief === undefined
-      ? h('p.quiet', 'The model received no brief.')
+      ? h('p.quiet', 'The model received no morning report.')
       : h(
           'details.brief',
           h('summary', 'What the model knew that morning'),

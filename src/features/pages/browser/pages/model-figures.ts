@@ -112,7 +112,11 @@ export function modelFigures({ report, performance: { conventions } }: ModelData
       const shown = known.has(name) ? figureText(value, format) : null;
       if (shown === null) return [];
       const isFree = name === 'cost_sensitivity' && report.no_trading_costs;
-      const words = [meaning, value === null && reason(report), isFree && 'Its own cost nothing'];
+      const words = [
+        meaning,
+        value === null && reason(report),
+        isFree && 'Its own orders cost nothing',
+      ];
       return {
         label,
         group: metricLabel(group),
@@ -180,7 +184,7 @@ export function entryStyles(families: readonly Pick<Family, 'family' | 'details'
   const known = all.map(({ family, style }): [string, Style | null] => {
     const own = factorNames(style);
     if (style === null || own === '' || own === usual) return [family, style];
-    const unavailable = `It is over ${own}, and those of others are over ${usual}`;
+    const unavailable = `Its factors are ${own}; those of the other models are ${usual}`;
     return [family, { ...style, alpha: null, alpha_contribution: null, unavailable }];
   });
   return new Map(known);

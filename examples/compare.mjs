@@ -1,5 +1,8 @@
 // Prints the main figures of GET /comparison, rounded to four decimals:
 // node examples/compare.mjs 'models=gpt-5-notes&against=gpt-5'
+import { existsSync } from 'node:fs';
+
+if (existsSync('.env')) process.loadEnvFile();
 const { API_URL, API_PORT = '8080', API_TOKEN } = process.env;
 const service = API_URL ?? `http://localhost:${API_PORT}`;
 const response = await fetch(`${service}/comparison?${process.argv[2] ?? ''}`, {

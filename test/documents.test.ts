@@ -150,43 +150,55 @@ test('the program reads every configuration in a document, and knows its keys', 
   }
 });
 
-test('the configuration of the experiment in docs/start/first-comparison.md has keys that the program knows', () => {
-  const [, json = ''] =
-    /^cat > configs\/default_config\.json <<'END'\n([^]*?)^END$/m.exec(
-      textOf('docs/start/first-comparison.md'),
-    ) ?? [];
-  assert.deepEqual(parseConfiguration(JSON.parse(json), 'in the experiment').unknownKeys, []);
+test('the configurations that the guides for researchers write have keys that the program knows', () => {
+  for (const page of ['docs/start/first-comparison.md', 'docs/guides/studies.md']) {
+    const [, json = ''] = /^cat > \w+\.json <<'END'\n([^]*?)^END$/m.exec(textOf(page)) ?? [];
+    assert.deepEqual(parseConfiguration(JSON.parse(json), page).unknownKeys, []);
+  }
 });
 
-test('the commands, options, settings and figures of docs/start/first-comparison.md exist', () => {
-  const page = textOf('docs/start/first-comparison.md');
-  const reference = ['api', 'configuration']
-    .map((name) => textOf(`docs/reference/${name}.md`))
-    .join('\n');
-  const lines = [...page.matchAll(/^(?:until )?node server\.js ([a-z].*)/gm)].map(([, line = '']) =>
-    line.split(' '),
+/** Pages whose commands a test of the long form runs. */
+const research = [
+  'docs/start/first-comparison.md',
+  ...['repeat-and-confirm', 'studies', 'control-markets', 'why-a-beat-b'].map(
+    (name) => `docs/guides/${name}.md`,
+  ),
+];
+
+test('the commands, options and settings of the guides for researchers exist', () => {
+  const text = research.map(textOf).join('\n');
+  const lines = [...text.matchAll(/^ *npx trading-simulation-service ([a-z].*)/gm)].map(
+    ([, line = '']) => line.split(' '),
   );
-  assert.ok(lines.length > 3);
+  assert.ok(lines.length > 7);
   const wrongOptions = lines.flatMap(([name = '', ...args]) => {
     const options = Object.keys(commands[name]?.options ?? {}).map((option) => `--${option}`);
     return args
       .filter((arg) => arg.startsWith('--') && !options.includes(arg))
       .concat(name in commands ? [] : [name]);
   });
-  const settings = [...page.matchAll(/^(?:export|unset) .*/gm)].flatMap(
+  const exported = [...text.matchAll(/^export .*/gm)].flatMap(
     ([line]) => line.match(/\b[A-Z]+_[A-Z_]+\b/g) ?? [],
   );
-  assert.ok(settings.length > 6);
-  const wrongSettings = settings.filter((name) => !reference.includes(`\`${name}\``));
+  assert.ok(exported.length > 6);
+  const known = textOf('src/core/settings/settings.ts');
+  const wrongSettings = exported.filter((name) => !known.includes(`  ${name}: `));
+  assert.deepEqual([...wrongOptions, ...wrongSettings], []);
+});
+
+test('the figures that the pages about comparisons name are in the response', () => {
   const { models, pairs, leader, ...rest } = comparisonResponse.entries;
   const known = { ...rest, ...models.item.entries, ...pairs.item.entries, ...leader.entries };
-  const figures = [...page.matchAll(/\b[a-z]+(?:_[a-z]+)+\b/g)].map(([name]) => name);
-  assert.ok(figures.length > 20);
-  const files = ['default_config', 'node_modules', 'agent_config'];
-  const isKnown = (name: string) =>
-    name in known || files.includes(name) || reference.includes(`\n| \`${name}\``);
-  const wrongFigures = figures.filter((name) => !isKnown(name));
-  assert.deepEqual([...wrongOptions, ...wrongSettings, ...wrongFigures], []);
+  const pages = [research[0] ?? '', research[1] ?? '', 'docs/explain/comparing-models.md'];
+  const figures = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, name = '']) => name),
+  );
+  assert.ok(figures.length > 15);
+  const others = ['max_weight', 'knowledge_cutoff'];
+  assert.deepEqual(
+    figures.filter((name) => !(name in known) && !others.includes(name)),
+    [],
+  );
 });
 
 test('the words of the glossary are explained once, and the program uses them', () => {

@@ -99,7 +99,7 @@ test('the conversation of docs/explain/how-it-works.md is the stored one without
 
 for (const [page, text, requests] of [
   ['docs/explain/how-it-works.md', day, 1],
-  ['docs/guides/why-a-beat-b.md', why, 7],
+  ['docs/guides/why-a-beat-b.md', why, 3],
 ] as const)
   test(`requests in ${page} get the fields below them`, () => {
     const found = [...text.matchAll(/^curl 'localhost:8080(.*)'\n((?:#.*\n)+)/gm)];
@@ -116,7 +116,7 @@ test('the pages that docs/guides/why-a-beat-b.md names exist, and their sections
   const pages = [...why.matchAll(/`(\/[^`? ]+)[^`]*`/g)].map(([, path = '']) => path);
   const api = routes.map(({ path }) => path);
   const named = pages.filter((path) => !api.includes(path));
-  assert.ok(named.length > 4);
+  assert.ok(named.length > 2);
   assert.deepEqual(
     named.filter((path) => matchPage(path) === null),
     [],

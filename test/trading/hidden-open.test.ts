@@ -371,12 +371,12 @@ async function sameOrders(open: 'shown' | 'hidden') {
 }
 
 test(
-  'what a hidden open changes over the same orders, as docs/reference/metrics.md says it',
+  'what a hidden open changes over the same orders, as docs/explain/what-can-mislead.md says it',
   inLongForm,
   async () => {
     const [shown, hidden] = [await sameOrders('shown'), await sameOrders('hidden')];
-    const figures = readFileSync(
-      new URL('../../docs/reference/metrics.md', import.meta.url),
+    const page = readFileSync(
+      new URL('../../docs/explain/what-can-mislead.md', import.meta.url),
       'utf8',
     );
     const percent = (fraction: number) =>
@@ -388,6 +388,6 @@ test(
       percent(shown.return),
       percent(hidden.return),
     ])
-      assert.ok(figures.includes(words), `${words}: ${JSON.stringify({ shown, hidden })}`);
+      assert.ok(page.includes(words), `${words}: ${JSON.stringify({ shown, hidden })}`);
   },
 );

@@ -85,7 +85,7 @@ test('the commands of docs/guides/import-prices.md print what is below them, and
   const [mixed] = (await ask(`${there}/jobs`)).jobs;
   assert.ok(mixed.warning_codes.includes('mixed_prices'));
   assertFacts(
-    /"(99 of 101.*?)"/s.exec(textOf(page).replaceAll('\n> ', ' '))?.[1],
+    /"(Only 2 of 101.*?)"/s.exec(textOf(page).replaceAll('\n> ', ' '))?.[1],
     mixed.warnings.join(),
   );
 });

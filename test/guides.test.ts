@@ -121,7 +121,12 @@ test('the pages that docs/guides/why-a-beat-b.md names exist, and their sections
     named.filter((path) => matchPage(path) === null),
     [],
   );
-  const browser = globSync('src/features/pages/browser/pages/*.ts', { cwd: ROOT })
+  const browser = globSync(
+    ['src/features/pages/browser/pages/*.ts', 'src/features/performance/labels.ts'],
+    {
+      cwd: ROOT,
+    },
+  )
     .map(textOf)
     .join('');
   const labels = [...why.matchAll(/(?<!\*)\*([^*\n]+)\*(?!\*)/g)].map(([, label = '']) => label);

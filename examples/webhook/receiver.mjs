@@ -1,5 +1,5 @@
 // Receives the announcements of JOB_WEBHOOK_URL and verifies their signatures.
-// npm install standardwebhooks && JOB_WEBHOOK_SECRET=whsec_... node receiver.mjs 9000
+// Copy this file into an empty folder, then: npm install standardwebhooks && JOB_WEBHOOK_SECRET=whsec_... node receiver.mjs 9000
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 

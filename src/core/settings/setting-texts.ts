@@ -176,7 +176,9 @@ export const settingGroups: readonly SettingGroup[] = [
         example: 'https://sim.example.com',
       },
       JOB_WEBHOOK_URL: {
-        text: 'The URL that receives a POST when a job ends. It is in no log, because chat services put a secret into it.',
+        text:
+          'The URL that receives a POST [when a job ends](../guides/run-every-night.md#announcements). It is in no log, because chat services put a ' +
+          'secret into it.',
         example: 'https://hooks.example.com/sim',
       },
       JOB_WEBHOOK_SECRET: {

@@ -56,7 +56,7 @@ export const performanceMetrics: readonly MetricGroup[] = [
         source: 'Jorion 2007; type 1 in Hyndman and Fan 1996',
       }),
       defined('expected_shortfall_95', {
-        formula: 'for n = 30: −(lowest + second lowest / 2) / 1.5',
+        formula: 'k = n / 20, m = ⌊k⌋: −(sum of the m lowest + (k − m) · the next) / k',
         source: 'Acerbi and Tasche 2002',
       }),
       defined('skewness', {

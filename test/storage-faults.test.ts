@@ -269,7 +269,7 @@ test('a file in place of the data folder stops the start with the reason', async
   writeFileSync(join(cwd, 'data'), 'mine');
   const { code, stderr } = await runProgram([], { cwd });
   assert.deepEqual([code, readFileSync(join(cwd, 'data'), 'utf8')], [1, 'mine']);
-  assert.match(stderr, /^Cannot start: data\/agent_data cannot be written: ENOTDIR.*\n$/);
+  assert.match(stderr, /^Cannot start: data\/agent_data cannot be written: ENOTDIR.*\n$/m);
 });
 
 const isRoot = process.getuid?.() === 0;

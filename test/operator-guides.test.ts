@@ -38,15 +38,15 @@ for (const name of [...PAGES, 'troubleshooting'])
   });
 
 for (const [name, files] of [
-  ['backup-move-upgrade', ['before-upgrade.db']],
+  ['backup-move-upgrade', ['before-upgrade.db', 'moved.db']],
   ['publish-and-export', ['days.jsonl', 'site']],
 ] as const)
   test(`the commands of docs/guides/${name}.md run as printed`, async () => {
     const cwd = installProgram();
     mkdirSync(join(cwd, 'data'));
     copyFileSync(join(ROOT, 'docs/demo-package.db'), join(cwd, 'data/jobs.db'));
-    const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(/^```sh\n([^]*?)^```/gm)];
-    const lines = blocks.flatMap(([, block = '']) => [...block.matchAll(COMMAND)]);
+    const blocks = readBlocks(`docs/guides/${name}.md`, 'sh');
+    const lines = blocks.flatMap((block) => [...block.matchAll(COMMAND)]);
     assert.ok(lines.length > 1);
     for (const [line, text = ''] of lines) {
       const own = text.replaceAll('/mnt/other-disk/', '').replaceAll('gpt-5', 'simulated-1');

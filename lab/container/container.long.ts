@@ -241,6 +241,21 @@ test('the container', { skip }, async (t) => {
       [await statusOf('/jobs'), await statusOf('/simulate/trigger', 'POST')],
       [200, 403],
     );
+  });
+
+  await t.test('a change of config.json is there after a restart', async () => {
+    const [restart = ''] = /(?<=config\.json` needs `)[^`]+/.exec(PAGE) ?? [];
+    const configured = async () =>
+      (await service.ask('/models')).models
+        .filter((model: any) => model.configured)
+        .map(({ signature }: any) => signature);
+    assert.deepEqual(await configured(), MODELS);
+    const models = CONFIGURATION.models.slice(0, 2);
+    writeFileSync(configuration, JSON.stringify({ ...CONFIGURATION, models }));
+    sh(restart);
+    await untilServed(service);
+    assert.deepEqual(await configured(), MODELS.slice(0, 2));
+    writeFileSync(configuration, JSON.stringify(CONFIGURATION));
     sh(`docker rm -f ${NAME}`);
   });
 
@@ -283,6 +298,9 @@ test('the container', { skip }, async (t) => {
     await untilServed(service);
     assert.notEqual(idOf(), before);
     assert.deepEqual((await service.ask('/jobs')).jobs, jobs);
+    const [recreate = ''] = /(?<=\.env` needs\s`)[^`]+/.exec(PAGE) ?? [];
+    sh(`echo MAX_SIMULATION_DAYS=7 >> .env; ${recreate}`);
+    assert.match(sh(`podman inspect ${NAME} --format '{{.Config.Env}}'`), /MAX_SIMULATION_DAYS=7/);
     sh('docker compose down');
   });
 

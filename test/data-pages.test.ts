@@ -60,7 +60,10 @@ test('the commands of docs/guides/import-prices.md print what is below them, and
   const folder = preparePage(t, configuration);
   const imported = await folder.run(importing);
   assert.equal(imported.code, 0);
-  assertFacts(readBlocks(page, '')[0], imported.stdout);
+  const [printed = ''] = readBlocks(page, '');
+  const [row = '', ...summary] = printed.split('\n');
+  assertFacts(summary.join('\n'), imported.stdout);
+  assert.equal(imported.stderr, `${row}\n`);
   assert.equal((await folder.run(actions)).code, 0);
   const url = await folder.serve();
   const { code, stdout } = await folder.run(job);
@@ -73,6 +76,16 @@ test('the commands of docs/guides/import-prices.md print what is below them, and
   ]);
   const { jobs } = await ask(`${url}/jobs`);
   assert.ok(!jobs[0].warning_codes.includes('unknown_dividends'), 'the dividends are known');
+  const zeros = [...textOf(page).matchAll(/`(XYZ,[\d-]+,0)`/g)].map(([, line]) => line);
+  folder.write('none.csv', ['symbol,ex_date,amount', ...zeros].join('\n'));
+  folder.write('xyz.csv', 'symbol,date,open,close\nXYZ,2025-09-15,10,10\n');
+  await folder.run('npx trading-simulation-service import-prices xyz.csv none.csv');
+  const { symbols } = await ask(`${url}/prices/coverage?symbol=XYZ`);
+  const { count, spans } = symbols[0].dividends;
+  assert.deepEqual(
+    [count, ...spans.map(({ start_date: from, end_date: to }: any) => `${from} ${to}`)],
+    [0, '2025-09-15 2025-10-10'],
+  );
   // The same files in DEV mode, with the default universe.
   const dev = preparePage(t, '{"models":[]}', 'DEPLOYMENT_MODE=DEV\nPRESERVE_DEV_DATA=true\n');
   await dev.run(importing);
@@ -139,7 +152,7 @@ test('the commands of docs/guides/filings-and-news.md compare an entry that read
   const provider = await startModelServer(t, [endTurn('Nothing to do.')]);
   const env = { OPENAI_API_BASE: provider.baseUrl, OPENAI_API_KEY: 'sk-test-key' };
   const [configuration = ''] = readBlocks(page, 'json');
-  const [importing = '', job = ''] = readBlocks(page, 'sh');
+  const [importing = '', job = '', look = ''] = readBlocks(page, 'sh');
   const folder = preparePage(t, configuration);
   folder.write('edgar.py', EDGAR);
   const [script = ''] = readBlocks(page, 'python');
@@ -161,6 +174,10 @@ test('the commands of docs/guides/filings-and-news.md compare an entry that read
   ]);
   assert.deepEqual(new Set(asked.map(([, reads]) => reads)), new Set([true, false]));
   assert.equal(asked.length, 20);
+  const looked = await folder.run(look);
+  assert.match(looked.stdout, /imported 2 documents \(2 new\)[^]*"id":"a2"/);
+  const dayBefore = await folder.run(look.replace(/as_of=[\d-]+/, 'as_of=2025-10-13'));
+  assert.match(dayBefore.stdout, /No document 'a2' had been published/);
 });
 
 test('the example of docs/guides/add-a-model.md runs, and its cost limit is checked before a model-day', async (t) => {

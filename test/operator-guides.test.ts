@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commands } from '../src/commands.ts';
@@ -8,6 +8,7 @@ import { MAX_COMPARED, MAX_RUNS } from '../src/core/domain/runs.ts';
 import { MAX_SYMBOLS } from '../src/core/settings/configuration-schema.ts';
 import { readSettings } from '../src/core/settings/settings.ts';
 import { MAX_PROMPT_LENGTH } from '../src/core/settings/trusted-file.ts';
+import { preparePage, readBlocks } from './support/page-folder.ts';
 import { installProgram, runProgram } from './support/program.ts';
 
 /** The guides for operators: their commands run, and the messages and limits in them are those of the program. */
@@ -37,15 +38,15 @@ for (const name of [...PAGES, 'troubleshooting'])
   });
 
 for (const [name, files] of [
-  ['backup-move-upgrade', ['before-upgrade.db']],
+  ['backup-move-upgrade', ['before-upgrade.db', 'moved.db']],
   ['publish-and-export', ['days.jsonl', 'site']],
 ] as const)
   test(`the commands of docs/guides/${name}.md run as printed`, async () => {
     const cwd = installProgram();
     mkdirSync(join(cwd, 'data'));
     copyFileSync(join(ROOT, 'docs/demo-package.db'), join(cwd, 'data/jobs.db'));
-    const blocks = [...textOf(`docs/guides/${name}.md`).matchAll(/^```sh\n([^]*?)^```/gm)];
-    const lines = blocks.flatMap(([, block = '']) => [...block.matchAll(COMMAND)]);
+    const blocks = readBlocks(`docs/guides/${name}.md`, 'sh');
+    const lines = blocks.flatMap((block) => [...block.matchAll(COMMAND)]);
     assert.ok(lines.length > 1);
     for (const [line, text = ''] of lines) {
       const own = text.replaceAll('/mnt/other-disk/', '').replaceAll('gpt-5', 'simulated-1');
@@ -57,6 +58,28 @@ for (const [name, files] of [
       [],
     );
   });
+
+test('the commands of docs/explain/security.md make a token for everything and one that only reads', async (t) => {
+  const [make = '', use = ''] = readBlocks('docs/explain/security.md', 'sh');
+  const configuration =
+    '{"models":[{"signature":"cash","basemodel":"baseline/cash","enabled":true}]}';
+  const folder = preparePage(t, configuration, 'DEPLOYMENT_MODE=DEV\n');
+  assert.equal((await folder.run(make)).code, 0);
+  for (const name of ['.env', 'tokens.txt'])
+    assert.equal(statSync(join(folder.path, name)).mode & 0o777, 0o600);
+  const url = await folder.serve({ DEPLOYMENT_MODE: 'DEV' });
+  assert.equal((await fetch(`${url}/jobs`)).status, 401);
+  const trigger = 'npx trading-simulation-service trigger --end 2025-09-15';
+  const created = await folder.run(trigger);
+  assert.equal(created.code, 0, created.stderr);
+  const read = `READ_TOKEN=$(cut -d ' ' -f 1 tokens.txt)\n`;
+  const id = created.stdout.trim();
+  const used = await folder.run(read + use.replace('JOB-ID', id));
+  assert.equal(used.code, 0, used.stderr);
+  assert.match(used.stdout, new RegExp(`"job_id":"${id}"[^]*Job completed`));
+  const refused = await folder.run(`${read}API_TOKEN=$READ_TOKEN ${trigger}`);
+  assert.match(refused.stderr, /read-only/);
+});
 
 test('the messages that docs/guides/troubleshooting.md explains are those of the program', () => {
   const program = textOf('dist/server.js');

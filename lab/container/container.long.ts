@@ -106,8 +106,10 @@ test('the container', { skip }, async (t) => {
   const service = serviceAt(port);
   const [prepare = '', compose = '', run = '', health = ''] = scriptsBelow('In a container');
   const [command = ''] = scriptsBelow('Run a command');
-  const [trigger = '', importPrices = ''] = command.split(/^(?=docker run)/m);
-  const [backup = '', update = ''] = scriptsBelow('Back up and update');
+  const [trigger = '', importPrices = '', triggerImported = ''] = command.split(
+    /^(?=chmod)|^(?=docker exec .* --start)/m,
+  );
+  const [backup = '', restore = '', update = ''] = scriptsBelow('Back up, restore and update');
   const here = (script: string) => {
     assert.ok(script.includes('-p 127.0.0.1:8080:8080'), script);
     return script.replace('127.0.0.1:8080:8080', `127.0.0.1:${port}:8080`);
@@ -198,8 +200,10 @@ test('the container', { skip }, async (t) => {
     writeFileSync(join(clone, 'my-prices.csv'), `${rows.join('\n')}\n`);
     const imported = trySh(importPrices);
     assert.equal(imported.status, 0, imported.stdout + imported.stderr);
+    const ofDates = trySh(triggerImported);
+    assert.equal(ofDates.status, 0, ofDates.stdout + ofDates.stderr);
     sh(backup);
-    const name = join(clone, `${sh('date +%F').trim()}.db`);
+    const name = join(clone, 'before.db');
     const copy = new DatabaseSync(name, { readOnly: true });
     const found = copy.prepare("SELECT close FROM price_data WHERE symbol = 'ACME'").all();
     copy.close();
@@ -208,6 +212,50 @@ test('the container', { skip }, async (t) => {
       [10.5],
     );
     assert.ok(modelDaysIn(name).size > MODELS.length * weekdays.length);
+  });
+
+  await t.test('restore puts the backup back, without the job after it', async () => {
+    await untilServed(service);
+    const { jobs: before } = await service.ask('/jobs');
+    sh(triggerImported.replace('--watch', '--watch --replace'));
+    await untilServed(service);
+    assert.equal((await service.ask('/jobs')).count, before.length + 1);
+    sh(restore);
+    await untilServed(service);
+    assert.deepEqual((await service.ask('/jobs')).jobs, before);
+    sh(`docker rm -f ${NAME}`);
+  });
+
+  await t.test('it reads a file of tokens that only its user can read', async () => {
+    const [line = ''] = /API_TOKENS_FILE=[^`]+/.exec(PAGE) ?? [];
+    const [chown = ''] = /(?<=sudo )chown 65532 [^`]+/.exec(PAGE) ?? [];
+    const [, file = ''] = line.split('=');
+    writeFileSync(join(clone, file), 'token-that-reads read-only\n', { mode: 0o600 });
+    sh(`${chown}; echo ${line} >> .env`);
+    sh(start);
+    await untilServed(service);
+    const headers = { authorization: 'Bearer token-that-reads' };
+    const statusOf = async (path: string, method = 'GET') =>
+      (await fetch(`${service.url}${path}`, { headers, method })).status;
+    assert.deepEqual(
+      [await statusOf('/jobs'), await statusOf('/simulate/trigger', 'POST')],
+      [200, 403],
+    );
+  });
+
+  await t.test('a change of config.json is there after a restart', async () => {
+    const [restart = ''] = /(?<=config\.json` needs `)[^`]+/.exec(PAGE) ?? [];
+    const configured = async () =>
+      (await service.ask('/models')).models
+        .filter((model: any) => model.configured)
+        .map(({ signature }: any) => signature);
+    assert.deepEqual(await configured(), MODELS);
+    const models = CONFIGURATION.models.slice(0, 2);
+    writeFileSync(configuration, JSON.stringify({ ...CONFIGURATION, models }));
+    sh(restart);
+    await untilServed(service);
+    assert.deepEqual(await configured(), MODELS.slice(0, 2));
+    writeFileSync(configuration, JSON.stringify(CONFIGURATION));
     sh(`docker rm -f ${NAME}`);
   });
 
@@ -250,6 +298,9 @@ test('the container', { skip }, async (t) => {
     await untilServed(service);
     assert.notEqual(idOf(), before);
     assert.deepEqual((await service.ask('/jobs')).jobs, jobs);
+    const [recreate = ''] = /(?<=\.env` needs\s`)[^`]+/.exec(PAGE) ?? [];
+    sh(`echo MAX_SIMULATION_DAYS=7 >> .env; ${recreate}`);
+    assert.match(sh(`podman inspect ${NAME} --format '{{.Config.Env}}'`), /MAX_SIMULATION_DAYS=7/);
     sh('docker compose down');
   });
 

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -148,11 +149,15 @@ test('installed as docs/guides/deploy.md says, the units start the program', { s
     join(folder, name),
   ) as [string, string, string, string];
   for (const path of [clone, system, bin]) mkdirSync(path);
+  mkdirSync(join(clone, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(process.execPath, join(clone, 'node_modules/.bin/node'));
   cpSync(installProgram(), join(clone, 'dist'), { recursive: true });
   cpSync(join(clone, 'dist/configs'), join(clone, 'configs'), { recursive: true });
   writeFileSync(join(clone, 'dist/server.js.map'), '{}');
   cpSync(join(ROOT, 'examples'), join(clone, 'examples'), { recursive: true });
-  writeFileSync(join(clone, '.env'), 'DEPLOYMENT_MODE=DEV\nAPI_PORT=0\nRUNTIME_CONFIG_PATH=none\n');
+  const settings = 'DEPLOYMENT_MODE=DEV\nAPI_PORT=0\nRUNTIME_CONFIG_PATH=my-config.json\n';
+  writeFileSync(join(clone, '.env'), settings);
+  writeFileSync(join(clone, 'my-config.json'), '{"models":[]}');
   for (const [name, text] of [
     ['sudo', 'exec "$@"'],
     ['useradd', `echo useradd "$@" >> ${folder}/asked`],
@@ -164,6 +169,7 @@ test('installed as docs/guides/deploy.md says, the units start the program', { s
   const here = script
     .replaceAll('/opt/trading-simulation', program)
     .replaceAll('/etc/systemd/system', system)
+    .replaceAll('/usr/local/bin/node', join(folder, 'node'))
     .replaceAll('-o trading', `-o ${process.getuid?.()}`);
   const { status, stderr } = spawnSync('sh', ['-euc', here], {
     cwd: clone,
@@ -187,9 +193,9 @@ test('installed as docs/guides/deploy.md says, the units start the program', { s
       continue;
     }
     const started = followProgram(
-      spawn(process.execPath, line.split(' '), { cwd: program, env: {} }),
+      spawn(join(folder, 'node'), line.split(' '), { cwd: program, env: {} }),
     );
-    await started.waitFor(/"message":"listening"/);
+    await started.waitFor(/"message":"listening".*"configuration":"my-config.json"/);
     started.process.kill('SIGTERM');
     assert.equal((await started.ended).code, 0);
   }

@@ -15,11 +15,23 @@ export function readBlocks(page: string, language: string): string[] {
   );
 }
 
+/** With a URL, before it at most `-H` and a header. */
+const CURL = `
+  const [url, header] = process.argv.slice(1).reverse();
+  const headers = header === undefined ? [] : [header.split(": ")];
+  fetch("http://" + url, { headers }).then(async (r) => process.stdout.write(await r.text()))`;
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
 export interface PageFolder {
   path: string;
   write(name: string, text: string): void;
   /** Runs a shell block, in which `npx trading-simulation-service` and `localhost:8080` work. */
-  run(block: string, env?: Record<string, string>): Promise<{ code: number; stdout: string }>;
+  run(block: string, env?: Record<string, string>): Promise<Ended>;
   /** Starts the service with the folder's `.env`. */
   serve(env?: Record<string, string>): Promise<string>;
 }
@@ -39,10 +51,7 @@ export function preparePage(t: TestContext, configuration: string, dotenv = ''):
     'npx',
     `[ "$1" = trading-simulation-service ] && shift && exec ${node} ${PROGRAM_FILE} "$@"`,
   );
-  script(
-    'curl',
-    `exec ${node} -e 'fetch("http://" + process.argv[1]).then(async (r) => process.stdout.write(await r.text()))' "$1"`,
-  );
+  script('curl', `exec ${node} -e '${CURL}' -- "$@"`);
   write('my-config.json', configuration);
   write('.env', dotenv || 'RUNTIME_CONFIG_PATH=my-config.json\n');
   let url = 'http://127.0.0.1:9';
@@ -53,9 +62,9 @@ export function preparePage(t: TestContext, configuration: string, dotenv = ''):
       const text = block.replaceAll('localhost:8080', new URL(url).host);
       const PATH = `${bin}:${process.env['PATH']}`;
       const options = { cwd: path, env: { PATH, API_URL: url, ...env } };
-      const { promise, resolve } = Promise.withResolvers<{ code: number; stdout: string }>();
-      execFile('sh', ['-c', text], options, (error, stdout) =>
-        resolve({ code: Number(error?.code ?? 0), stdout }),
+      const { promise, resolve } = Promise.withResolvers<Ended>();
+      execFile('sh', ['-c', text], options, (error, stdout, stderr) =>
+        resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
       );
       return promise;
     },

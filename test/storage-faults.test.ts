@@ -210,7 +210,7 @@ const unusable: Unusable[] = [
   [
     'a file that is not a database',
     (path) => writeFileSync(path, 'a text'.repeat(300)),
-    /file is not a database/,
+    /its file is damaged \(file is not a database\); restore a backup/,
   ],
   [
     "another program's database",
@@ -220,7 +220,7 @@ const unusable: Unusable[] = [
   [
     'a database that is cut off',
     (path) => (openDatabase(path).close(), truncateSync(path, 10_000)),
-    /malformed/,
+    /its file is damaged \(database disk image is malformed\); restore a backup/,
   ],
 ];
 const versions: Unusable[] = [

@@ -130,9 +130,9 @@ for (const [coding, body] of codings) {
 // Faults that will not pass: one request, and the provider's own words.
 const lasting = tableOf<[reply: string, error: string]>(`
   400 {"error":{"message":"Unknown parameter: seed"}}        | returned 400: Unknown parameter: seed
-  the key                                                    | returned 401: Incorrect API key provided: [key].
+  the key                                                    | returned 401 (key from KEY, host …): Incorrect API key provided: [key].
   402 {"error":{"message":"Insufficient credits"}}           | returned 402: Insufficient credits
-  403 {"error":{"message":"Country not supported"}}          | returned 403: Country not supported
+  403 {"error":{"message":"Country not supported"}}          | returned 403 (key from KEY, host …): Country not supported
   404 {"error":{"message":"No such model"}}                  | returned 404: No such model
   422 error-fastapi                                          | returned 422: [{"type":"missing","loc":["body","model"]…
   400 error-gemini-array                                     | returned 400: API key not valid. Please…
@@ -162,7 +162,7 @@ const lasting = tableOf<[reply: string, error: string]>(`
   coding br                                                  | sent an unreadable response: it cannot be decompressed: …
   coding zstd                                                | sent an unreadable response: it cannot be decompressed: …
   redirect                                                   | returned 308: a redirect to https://elsewhere.example/?key=[key], which is not followed; check the base URL
-  the key in escapes                                         | returned 401: Wrong key [key]
+  the key in escapes                                         | returned 401 (key from KEY, host …): Wrong key [key]
   a content type that is the key                             | returned 200: [key] instead of JSON: Hello
   the key where it is cut                                    | returned 400: ${'x'.repeat(290)} [key]
 `);
@@ -353,7 +353,7 @@ test('a key and other secrets of a request are removed from answers and errors, 
     askOnce(endpointOf(server.baseUrl, { parameters: { model: 'test', user }, ...changes }));
   const hidden = '[key], [key], word; Bearer [key]';
   assert.equal((await ask('', { secrets })).answer?.content, hidden);
-  assert.ok((await ask('fails', { secrets })).error?.endsWith(`401: ${hidden}`));
+  assert.ok((await ask('fails', { secrets })).error?.endsWith(`): ${hidden}`));
   const { answer } = await ask('', { apiKey: 'ollama' });
   assert.match(String(answer?.content), /Bearer ollama$/);
 });

@@ -118,7 +118,12 @@ for (const [what, events] of open) {
   test(`chat: without [DONE], a finish reason ${what} is the end of an answer`, async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] }); // at once: no time passes
     const read = await readBody(staysOpen(events), dialects.chat.assemble());
-    const verdict = classify(read, { step: 1, read: dialects.chat.read, mayBeEmpty: true });
+    const verdict = classify(read, {
+      step: 1,
+      read: dialects.chat.read,
+      mayBeEmpty: true,
+      sent: '',
+    });
     assert.ok('answer' in verdict);
     assert.deepEqual(
       [verdict.answer.content, verdict.answer.usage?.completionTokens],
@@ -141,7 +146,7 @@ test('chat: without usage, the answer counts some time after the finish reason, 
   ]);
   const read = await readBody(stream, dialects.chat.assemble());
   assert.deepEqual([closedBefore, stream.isClosed()], [[false], true]);
-  const verdict = classify(read, { step: 1, read: dialects.chat.read, mayBeEmpty: true });
+  const verdict = classify(read, { step: 1, read: dialects.chat.read, mayBeEmpty: true, sent: '' });
   assert.ok('answer' in verdict);
   assert.equal(verdict.answer.content, 'Done.');
 });

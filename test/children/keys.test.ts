@@ -176,7 +176,8 @@ test('a run whose key is refused on two model-days in a row is not asked any mor
   const { details, status } = await service.runJob(WEEK);
   assert.equal(status, 'partial');
   const [incorrect, expired] = ['401: Incorrect API key provided', '403: Key expired'].map(
-    (words) => `The model provider returned ${words}`,
+    (words) =>
+      `The model provider returned ${words.replace(':', ` (key from openai_api_key, host ${new URL(server.baseUrl).host}):`)}`,
   );
   const [done, ...wrong] = errorsOf(details, 'wrong');
   const notRun = `Not run: …key…2 model-days; …${expired}`;
@@ -189,4 +190,38 @@ test('a run whose key is refused on two model-days in a row is not asked any mor
   const errors = errorsOf(again.details, 'wrong');
   assert.deepEqual(errors, ['Already completed', incorrect, null, null, null]);
   assert.equal(asked.join(' '), '14 15 16 17');
+});
+
+test('a refused key is named by the place that it was sent from, with the host, and the status names its variable', async (t) => {
+  const server = await startModelServer(t, () => fails(401, 'Incorrect API key provided'));
+  const openai_base_url = server.baseUrl;
+  const runOn = async (settings: { openaiApiKey: string | null }) => {
+    const service = await startProdService(t, {
+      models: [
+        { signature: 'named', openai_base_url, openai_api_key_env: 'KEY_OF_NAMED' },
+        { signature: 'service', openai_base_url },
+      ],
+      settings,
+      environment: { KEY_OF_NAMED: 'sk-named' },
+    });
+    const date = '2025-10-15';
+    const { details, entries } = await service.runJob({ start_date: date, end_date: date });
+    return { details, entries };
+  };
+  const host = new URL(openai_base_url).host;
+  for (const [openaiApiKey, sent, variable] of [
+    ['sk-service', 'key from OPENAI_API_KEY', 'OPENAI_API_KEY'],
+    [null, 'no key', null],
+  ] as const) {
+    const { details, entries } = await runOn({ openaiApiKey });
+    const errors = details.map(({ model, error }: any) => `${model}: ${error}`).sort();
+    const said = (key: string) =>
+      `The model provider returned 401 (${key}, host ${host}): Incorrect API key provided`;
+    assert.deepEqual(errors, [`named: ${said('key from KEY_OF_NAMED')}`, `service: ${said(sent)}`]);
+    const found = entries.map(({ entry }: any) => [entry.key_source, entry.key_variable]);
+    assert.deepEqual(found, [
+      ['variable', 'KEY_OF_NAMED'],
+      ['service', variable],
+    ]);
+  }
 });

@@ -9,6 +9,8 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -50,6 +52,12 @@ async function linesOf(cwd: string, ...args: string[]) {
   const { code, stdout, stderr } = await runInProcess(args, { cwd });
   assert.equal(stderr, '');
   return [code, ...stdout.split('\n')] as [typeof code, ...string[]];
+}
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, bytes, 0, bytes.length, at);
+  closeSync(file);
 }
 
 function changed(path: string, sql: string): void {
@@ -147,18 +155,38 @@ test('check: a damaged file', async () => {
   const sql = `SELECT rootpage FROM sqlite_schema WHERE name = 'holdings'`;
   const page = Number(database.statement(sql).get()?.['rootpage']);
   database.close();
-  const file = openSync(path, 'r+');
-  writeSync(file, Buffer.alloc(4_096, 0xff), 0, 4_096, (page - 1) * 4_096);
-  closeSync(file);
+  overwrite(path, (page - 1) * 4_096, Buffer.alloc(4_096, 0xff));
   const [code, ...lines] = await linesOf(cwd, 'check');
   assert.equal(code, 1);
   const stdout = lines.join('\n');
-  assert.match(stdout, /^file: damaged\n {2}.*malformed\n/m);
+  assert.match(stdout, /^file: its file is damaged; restore a backup\n {2}.*malformed\n/m);
   assert.match(stdout, /^ {2}do not add up: 5$/m);
+  const said = 'its file is damaged (database disk image is malformed); restore a backup';
   assert.match(stdout, /^ {6}it cannot be read: database disk image is malformed$/m);
   const backup = await runInProcess(['backup', 'copy.db'], { cwd });
-  assert.match(backup.stderr, /^Cannot back up to copy\.db: database disk image is malformed\n$/);
+  assert.equal(backup.stderr, `Cannot read the database data/jobs.db: ${said}\n`);
 });
+
+const damages: [what: string, damage: (path: string) => void][] = [
+  ['header', (path) => overwrite(path, 0, Buffer.alloc(16, 0xff))],
+  ['page at byte 4096', (path) => overwrite(path, 4_096, Buffer.alloc(4_096, 0xff))],
+  ['middle', (path) => overwrite(path, 40_960, Buffer.alloc(statSync(path).size - 81_920, 0xff))],
+  ['end, which is cut off', (path) => truncateSync(path, 40_000)],
+  ['bytes, all zero', (path) => overwrite(path, 0, Buffer.alloc(statSync(path).size))],
+];
+for (const [what, damage] of damages)
+  test(`every command says the same of a database whose ${what} is damaged`, async () => {
+    const cwd = await installWithBooks();
+    damage(join(cwd, 'data/jobs.db'));
+    const said =
+      /its file is damaged( \((file is not a database|.*malformed.*)\))?; restore a backup/;
+    copyFileSync(join(cwd, 'data/jobs.db'), join(cwd, 'other.db'));
+    for (const args of [['check'], ['backup', 'copy.db'], ['restore', 'other.db']]) {
+      const { code, stdout, stderr } = await runInProcess(args, { cwd });
+      assert.equal(code, 1);
+      assert.match(stdout + stderr, said);
+    }
+  });
 
 test('check: rows that another program has deleted are said to be missing', async () => {
   const cwd = await installWithBooks();

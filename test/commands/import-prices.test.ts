@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { progressBar } from '../../src/core/commands/terminal.ts';
 import { assertLike, like } from '../support/text-table.ts';
+import { fourDays } from '../support/books.ts';
+import { staleNow } from '../support/stale.ts';
+import { openDatabase } from '../../src/core/database/database.ts';
 import { hostileStrings } from '../support/hostile.ts';
 import { runInProcess } from '../support/in-process.ts';
 import { listenHere } from '../support/loopback.ts';
@@ -204,4 +207,27 @@ test('a dividend above a quarter of the close before its ex-date is a warning, i
   const many = names.slice(4).map((name) => `${name},2024-05-10,30`);
   const { stdout } = await importing(cwd, { 'dividends.csv': amounts(many) });
   assert.deepEqual(warned(stdout).slice(10), ['  and 1 more such dividend']);
+});
+
+test('an import says how many model-days are stale then, and nothing where none is', async () => {
+  const cwd = installProgram();
+  mkdirSync(join(cwd, 'data'));
+  const path = join(cwd, 'data/jobs.db');
+  (await fourDays(path)).database.close();
+  const importAt = async (dates: readonly string[]) => {
+    const rows = dates.map((date) => `AAPL,${date},1,1\n`).join('');
+    return (await importing(cwd, { 'prices.csv': BARS + rows }, '--as', 'raw')).stdout;
+  };
+  const noted = (output: string) => /^.* stale .*$/m.exec(output)?.[0];
+  const stale = () => {
+    const database = openDatabase(path);
+    const { length } = staleNow(database);
+    database.close();
+    return length;
+  };
+  assert.deepEqual([noted(await importAt(['2019-01-03'])), stale()], [undefined, 0]);
+  const one = '1 model-day is stale now; `check` lists it';
+  assert.deepEqual([noted(await importAt(['2025-01-03'])), stale()], [one, 1]);
+  const two = '2 model-days are stale now; `check` lists them';
+  assert.deepEqual([noted(await importAt(['2025-01-06'])), stale()], [two, 2]);
 });

@@ -197,7 +197,10 @@ const unusable: [make: (path: string) => void, message: RegExp][] = [
   [(path) => writeFileSync(path, ''), /^Cannot read .*paper\.db: it is empty$/],
   [(path) => (rmSync(path), mkdirSync(path)), /paper\.db: it is a folder$/],
   [makeFormer, FORMER],
-  [(path) => writeFileSync(path, 'text'.repeat(1000)), /paper\.db: file is not a database$/],
+  [
+    (path) => writeFileSync(path, 'text'.repeat(1000)),
+    /paper\.db: its file is damaged \(file is not a database\); restore a backup$/,
+  ],
   [
     (path) => (rmSync(path), runIn(path, 'CREATE TABLE t (x)')),
     /^Cannot use .*paper\.db: it is a database of another program$/,

@@ -57,7 +57,11 @@ const OURS = `CREATE TABLE jobs (x); PRAGMA application_id = ${APPLICATION_ID};`
 const NEWER = `${OURS} PRAGMA user_version = 999`;
 const FORMER_FILE = `CREATE TABLE jobs (x); PRAGMA application_id = ${FORMER_ID}; PRAGMA user_version = 25`;
 const unusable: [name: string, sql: string | null, message: RegExp][] = [
-  ['a file that is not a database', null, /Cannot open the database .*not a database/],
+  [
+    'a file that is not a database',
+    null,
+    /Cannot open the database .*: its file is damaged \(file is not a database\); restore a backup$/,
+  ],
   ["another program's database", 'CREATE TABLE songs (x)', /is a database of another program/],
   [
     'the database of AI-Trader-Server',

@@ -61,7 +61,7 @@ const faults: Fault[] = [
       writeFileSync(path, 'once upon a time '.repeat(100));
       new DatabaseSync(path).exec('SELECT * FROM jobs');
     },
-    /: its file is damaged$/,
+    /: its file is damaged \(file is not a database\); restore a backup$/,
   ],
   ['a broken constraint', (path) => openDatabase(path).statement(`${INSERT}, ${TEXT}`).run(), null],
   ['a bug in SQL', (path) => openDatabase(path).statement('SELECT nothing').get(), null],

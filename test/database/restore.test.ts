@@ -169,13 +169,18 @@ const put = (name: string, text: string) => (folder: string) =>
 const refusals: [what: string, file: string, prepare: (folder: string) => void, why: RegExp][] = [
   ['the database itself', 'data/jobs.db', () => {}, /^Cannot .*: .* is that database itself$/],
   ['a missing file', 'missing.db', () => {}, /^There is no database .*missing\.db$/],
-  ['text', 'text.db', put('text.db', 'text '.repeat(300)), /file is not a database/],
+  [
+    'text',
+    'text.db',
+    put('text.db', 'text '.repeat(300)),
+    /its file is damaged \(file is not a database\)/,
+  ],
   ['an empty file', 'empty.db', put('empty.db', ''), /Cannot read .*empty\.db: it is empty/],
   [
     'half a copy',
     'copy.db',
     (to) => truncateSync(join(to, 'copy.db'), 40_000),
-    /malformed|damaged/,
+    /its file is damaged \(.*malformed\); restore a backup/,
   ],
   [
     'a file from before the first release',

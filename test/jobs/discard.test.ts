@@ -91,7 +91,7 @@ test('when a job is discarded, every response is as it was before the job, and t
   const { status, body } = await discard(service, job);
   assert.deepEqual(
     [status, body.status, body.message],
-    [200, 'discarded', 'Job discarded; 6 model-days withdrawn, 4 earlier results active again'],
+    [200, 'discarded', 'Job discarded: 6 model-days withdrawn, 4 earlier results active again'],
   );
   assert.deepEqual(await responsesOf(service), before);
   const { body: kept } = await service.get(`/simulate/status/${job}`);
@@ -114,6 +114,24 @@ test('when a job is discarded, every response is as it was before the job, and t
   const again = await discard(service, job);
   assert.deepEqual([again.status, again.body.message], [200, 'The job was already discarded']);
   assert.deepEqual(await responsesOf(service), before);
+});
+
+test('the message of a discard says how many model-days are stale then, as the warnings do', async (t) => {
+  for (const [models, end_date, message, warning] of [
+    [['model-a'], FIRST, '1 model-day withdrawn, 0 earlier results active again', null],
+    [['model-a'], SECOND, '1 …; 1 model-day is stale now (see warnings)', '1 model-day is stale…'],
+    [MODELS, SECOND, '2 …; 2 model-days are stale now (see warnings)', '2 model-days are stale…'],
+  ] as const) {
+    const service = await serve(t);
+    const early = await run(service, { '*': buy(1) }, { models: [...models], end_date: FIRST });
+    const later = { models: [...models], start_date: SECOND, end_date };
+    if (end_date > FIRST) await run(service, {}, later);
+    const { body } = await discard(service, early);
+    assert.match(body.message, like(`Job discarded: ${message}`));
+    const { warnings } = (await service.get(`/simulate/status/${early}`)).body;
+    if (warning === null) assert.equal(warnings, null);
+    else assert.match(String(warnings), like(warning));
+  }
 });
 
 test('an early trigger is undone; what rests on a discarded job is stale; resume mode follows', async (t) => {

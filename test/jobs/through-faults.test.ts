@@ -60,7 +60,8 @@ test('a job whose database stays damaged is failed after some attempts, with the
   });
   await runThroughFaults(context, 'job', { signal: new AbortController().signal, retryMs: 1 });
   const { status, error, details } = statusOf(context);
-  const fault = 'Cannot use the database: its file is damaged';
+  const fault =
+    'Cannot use the database: its file is damaged (database disk image is malformed); restore a backup';
   assert.equal(status, 'failed');
   assert.match(String(error), like(`…10 times…: ${fault}…`));
   assert.deepEqual(

@@ -13,19 +13,21 @@ import { tableOf } from '../support/text-table.ts';
 
 test('numbers and dates are formatted for people', () => {
   const rows: [write: (value: any) => string, ...pairs: [value: unknown, words: string][]][] = [
-    [format.money, [10_113.04, '10,113.04'], [null, '–'], [Number.NaN, '–']],
-    [format.price, [237, '237.00'], [237.4512, '237.4512']],
+    [format.money, [10_113.04, '10,113.04'], [null, '–'], [Number.NaN, '–'], [-0.001, '0.00']],
+    [format.price, [-0.00001, '0.00'], [237, '237.00'], [237.4512, '237.4512']],
     [format.profit, [113.04, '+113.04'], [-3, '−3.00'], [0, '0.00'], [0.001, '0.00']],
-    [format.change, [0.0113, '+1.13 %'], [-0.0004, '−0.04 %']],
-    [format.share, [0.25, '25.00 %']],
-    [format.wholeNumber, [12_345, '12,345']],
+    [format.change, [0.0113, '+1.13 %'], [-0.0004, '−0.04 %'], [-0.00001, '0.00 %']],
+    [format.share, [0.25, '25.00 %'], [-0.00001, '0.00 %']],
+    [format.wholeNumber, [12_345, '12,345'], [-0.1, '0']],
     [format.chance, [0.414, '41 %'], [0.0049, '<1 %'], [1, '>99 %'], [null, '–']],
     [format.pValue, [0.71, '0.710'], [0.00099, '<0.001'], [1, '1.000']],
     [format.cost, [0.0862, '$0.0862'], [1234.5, '$1,234.50'], [0, '$0'], [null, '–']],
     [format.duration, [0.42, '0.4 s'], [31.4, '31 s'], [312, '5 min 12 s']],
     [format.duration, [59.9, '1 min 0 s'], [3599.7, '1 h 0 min']],
     [format.longDate, ['2025-09-15', 'Mon 15 Sep 2025'], ['yesterday', 'yesterday']],
-    [format.tone, [-1, 'loss'], [null, 'flat']],
+    [format.tone, ['−1.00', 'loss'], ['–', 'flat'], ['+0.01 %', 'gain'], ['12.3', 'gain']],
+    [(value) => format.tone(format.change(value)), [-0.00001, 'flat'], [-0.0001, 'loss']],
+    [(value) => format.tone(format.profit(value)), [-0.001, 'flat'], [0.01, 'gain']],
   ];
   for (const [write, ...pairs] of rows)
     for (const [value, words] of pairs) assert.equal(write(value), words, `${write.name} ${value}`);

@@ -19,6 +19,7 @@ test('the greater a return, the stronger its colour; a return that is zero or mi
     [0.021, 'heat gain-2'],
     [0.0001, 'heat gain-1'],
     [0, ''],
+    [-0.00001, ''],
     [null, ''],
   ];
   for (const [value, look] of colours) assert.equal(heatClass(value, 0.1), look, `${value}`);

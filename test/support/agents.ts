@@ -31,7 +31,8 @@ export function endpointAt(
   changes: Partial<ProviderEndpoint> = {},
 ): ProviderEndpoint {
   return {
-    ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: null, parameters: { model: 'test' } },
+    ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: null, keyName: null },
+    parameters: { model: 'test' },
     ...{ stream: 'off', cacheKey: null, leftOut: [] },
     ...{ requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 },
     ...changes,

@@ -13,7 +13,14 @@ export function endpointOf(
   changes: Partial<ProviderEndpoint> = {},
 ): ProviderEndpoint {
   return {
-    ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: KEY, parameters: { model: 'test' } },
+    ...{
+      kind: 'provider',
+      api: 'chat',
+      baseUrl,
+      apiKey: KEY,
+      keyName: 'KEY',
+      parameters: { model: 'test' },
+    },
     ...{ stream: 'off', cacheKey: null, leftOut: [] },
     ...{ requestTimeoutMs: 60_000, maxRetries: 3, baseDelayMs: BASE_DELAY_MS },
     ...changes,

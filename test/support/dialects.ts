@@ -153,6 +153,7 @@ export async function verdictOn(
     step: 3,
     read: (...read) => markWritten(dialect.read(...read), conversation),
     mayBeEmpty: conversation.some(({ role }) => role === 'tool'),
+    sent: 'key from KEY, host h',
   });
 }
 

@@ -149,7 +149,7 @@ test('of a long list the first rows come from the separate process', async () =>
     queryInChildProcess(snapshot, queries, new AbortController().signal),
   );
   const found = results.map(({ first, error }) =>
-    [first.length, ...Object.values(first.at(-1) ?? {}), error].join(' '),
+    [first.length, ...Object.values(first.at(-1) ?? {}), error?.message].join(' '),
   );
   assert.deepEqual(found, ['3 3 ', '1000 1000 ', '0 no such table: missing']);
 });

@@ -126,6 +126,18 @@ export const cancelRoute = route({
   },
 });
 
+function describeDiscarded({
+  withdrawn,
+  restored,
+  stale,
+}: NonNullable<Awaited<ReturnType<typeof discardJob>>>): string {
+  const changed =
+    `Job discarded: ${count(withdrawn, 'model-day')} withdrawn, ` +
+    `${count(restored, 'earlier result')} active again`;
+  if (stale === 0) return changed;
+  return `${changed}; ${count(stale, 'model-day is', 'model-days are')} stale now (see warnings)`;
+}
+
 export const discardRoute = route({
   method: 'DELETE',
   path: '/jobs/{job_id}',
@@ -137,10 +149,7 @@ export const discardRoute = route({
     checkJob(context.database, { jobId: job_id });
     const discarded = await discardJob(context, job_id);
     const message =
-      discarded === null
-        ? 'The job was already discarded'
-        : `Job discarded; ${count(discarded.withdrawn, 'model-day')} withdrawn, ` +
-          `${count(discarded.restored, 'earlier result')} active again`;
+      discarded === null ? 'The job was already discarded' : describeDiscarded(discarded);
     return jsonBody(context.settings, { job_id, status: 'discarded', message });
   },
 });

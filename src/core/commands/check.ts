@@ -86,7 +86,7 @@ function soundFile(tables: number | null): string {
 function faultyFile(damage: readonly string[]): string {
   return damage.every((finding) => finding.endsWith(MISSING_SUFFIX))
     ? 'file: rows are missing, as after a DELETE by another program: restore a backup'
-    : 'file: damaged';
+    : 'file: its file is damaged; restore a backup';
 }
 
 /** `tables` are those in its manifest. */

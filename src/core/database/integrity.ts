@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts';
 /** The first rows of one query, or none and why it could not be read to the end. */
 interface Result<Row> {
   first: Row[];
-  error: string | null;
+  error: (Error & { errcode?: number }) | null;
 }
 
 type Results<Queries> = { -readonly [Place in keyof Queries]: Result<RowOf<Queries[Place]>> };
@@ -47,8 +47,8 @@ const PROGRAM = `
   const results = queries.map((sql) => {
     try {
       return { first: [...database.prepare(sql).iterate().take(most)], error: null };
-    } catch ({ message }) {
-      return { first: [], error: message };
+    } catch ({ message, errcode }) {
+      return { first: [], error: { message, errcode } };
     }
   });
   database.close();
@@ -80,7 +80,11 @@ export async function queryInChildProcess<
   const bounds = { timeout: LOCK_TIMEOUT_MS, niceness: NICENESS, most: MAX_ROWS };
   child.stdin?.end(JSON.stringify({ path, url, queries: statements, ...bounds }));
   try {
-    return JSON.parse((await reading).stdout);
+    const results: Results<Queries> = JSON.parse((await reading).stdout);
+    for (const result of results)
+      if (result.error !== null)
+        result.error = Object.assign(new Error(result.error.message), result.error);
+    return results;
   } catch (error) {
     signal.throwIfAborted();
     const { code, stderr } = asObject(error) ?? {};
@@ -154,7 +158,9 @@ export async function examineDatabase(
   const damage = [
     ...integrity.first.map((row) => row.integrity_check),
     ...references.first.map(describeReference),
-    ...results.flatMap(({ error }) => (error === null ? [] : [`the check stopped: ${error}`])),
+    ...results.flatMap(({ error }) =>
+      error === null ? [] : [`the check stopped: ${error.message}`],
+    ),
   ];
   return {
     /** Findings of SQLite's own integrity check, and references to missing rows. */

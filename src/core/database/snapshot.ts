@@ -5,6 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { type Address, BUSY_TIMEOUT_MS, type Database, prepareOnce } from './database.ts';
 import { checkOwnership, isEmpty } from '#database/schema/schema.ts';
+import { describeDamage } from '#database/storage/faults.ts';
 import { assertUsable, realPath } from '#database/storage/files.ts';
 
 /** A program has it open with a log beside it; the index of that log is only read. */
@@ -77,11 +78,11 @@ export function inspectFile(path: string, before?: string): string {
 }
 
 /** The error for a database that cannot be read. */
-function unreadable(path: string, error: unknown): ServiceError {
+export function unreadable(path: string, error: unknown): ServiceError {
   const message =
     error instanceof ServiceError
       ? error.message
-      : `Cannot read the database ${path}: ${errorMessage(error)}`;
+      : `Cannot read the database ${path}: ${describeDamage(error) ?? errorMessage(error)}`;
   return new ServiceError('storage_fault', message, { cause: error });
 }
 

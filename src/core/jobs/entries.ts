@@ -23,7 +23,7 @@ import { LIST_DOCUMENTS, readsDocuments } from '#trading/morning-documents.ts';
 import { orderTools } from '#domain/vocabulary.ts';
 import { offeredToolNames } from '#trading/tools.ts';
 import { unescape } from 'node:querystring';
-import type { StartMessage } from '#wire/protocol.ts';
+import type { ProviderEndpoint, StartMessage } from '#wire/protocol.ts';
 
 const NO_ENDPOINT = {
   url: null,
@@ -161,7 +161,11 @@ function endpointFields(
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
   if (endpoint.api === 'agent') return address;
   if (endpoint.maker === null || endpoint.maker === makers[0])
-    return { ...address, key_source: 'service' };
+    return {
+      ...address,
+      key_source: 'service',
+      key_variable: settings.openaiApiKey === null ? null : makers[0].keyVariable,
+    };
   return { ...address, key_source: 'maker', key_variable: endpoint.maker.keyVariable };
 }
 
@@ -217,7 +221,7 @@ export function resolveModel(
   const url = resolveUrl(entry, live, sources);
   if (typeof url === 'object') return url;
   const key = resolveKey(entry, live, sources);
-  if (typeof key === 'object' && key !== null) return key;
+  if ('error' in key) return key;
   const body = fillSecrets(
     entry.parameters,
     live === undefined ? {} : requestParameters(live, sources.settings),
@@ -231,7 +235,7 @@ export function resolveModel(
     kind: 'provider',
     api: entry.api ?? 'chat',
     baseUrl: url,
-    apiKey: key,
+    ...key,
     parameters: body.fields,
     secrets: [...body.secrets, ...urlSecrets(url)],
     stream: entry.stream !== true ? 'off' : entry.stream_is_set ? 'set' : 'added',
@@ -312,6 +316,12 @@ const KEY_PLACES = {
   service: () => 'set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY',
 } satisfies Record<string, (variable: string | null) => string>;
 
+/** A place where a key may be. */
+interface KeyPlace {
+  keyName: string | null | undefined;
+  held: string | null | undefined;
+}
+
 /**
  * The run's key; null for a server that needs none. It is where the trigger found it, or else where
  * the entry has it now.
@@ -320,19 +330,25 @@ function resolveKey(
   { signature, url, key_source: source, key_variable: variable }: Entry,
   live: ModelConfiguration | undefined,
   { settings, environment }: EndpointSources,
-): string | null | Missing {
-  const readVariable = (name: string | null | undefined) => (name ? environment[name] : null);
-  const liveKeys = [live?.openai_api_key, readVariable(live?.openai_api_key_env)];
-  const places =
+): Pick<ProviderEndpoint, 'apiKey' | 'keyName'> | Missing {
+  const inVariable = (keyName: string | null | undefined): KeyPlace => ({
+    keyName,
+    held: keyName ? environment[keyName] : null,
+  });
+  const inEntry: KeyPlace = { keyName: 'openai_api_key', held: live?.openai_api_key };
+  const others = [inVariable(variable), inEntry, inVariable(live?.openai_api_key_env)];
+  const places: KeyPlace[] =
     source === 'service'
-      ? [settings.openaiApiKey]
-      : [source === 'entry' ? live?.openai_api_key : null, readVariable(variable), ...liveKeys];
-  const key = places.find((one) => one?.trim() && !isPlaceholder(one))?.trim();
+      ? [{ keyName: makers[0].keyVariable, held: settings.openaiApiKey }]
+      : [...(source === 'entry' ? [inEntry] : []), ...others];
+  const found = places.find(({ held }) => held?.trim() && !isPlaceholder(held));
+  const key = found?.held?.trim();
   if (key !== undefined && !isHeaderKey(key))
     return {
       error: `Cannot call '${signature}': its key contains blanks or characters beyond ASCII`,
     };
-  if (key !== undefined) return key;
-  if (source === null || (source === 'service' && url !== makers[0].url)) return null;
+  if (key !== undefined) return { apiKey: key, keyName: found?.keyName ?? null };
+  if (source === null || (source === 'service' && url !== makers[0].url))
+    return { apiKey: null, keyName: null };
   return { error: `Model '${signature}' has no key: ${KEY_PLACES[source](variable)}` };
 }

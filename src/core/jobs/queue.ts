@@ -135,8 +135,7 @@ export async function discardJob(
         `Cannot discard job ${jobId}: job ${unfinished} is unfinished; cancel that job, or wait for its end`,
       );
     const changed = discard(database, jobId);
-    addModelDayWarnings(database, jobId);
-    return changed;
+    return { ...changed, stale: addModelDayWarnings(database, jobId) };
   });
   if (discarded !== null) log.info('job discarded', { jobId, ...discarded });
   return discarded;

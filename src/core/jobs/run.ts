@@ -291,9 +291,10 @@ function answerWarnings({
 
 /**
  * Warns of the answers of a job that decided nothing, of what is suspected of its holdings, and of
- * the stale model-days of its models, within the transaction that ends or discards it.
+ * the stale model-days of its models, within the transaction that ends or discards it. Returns how
+ * many are stale.
  */
-export function addModelDayWarnings(database: Database, jobId: string): void {
+export function addModelDayWarnings(database: Database, jobId: string): number {
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   const days = first.map(({ model, date }) => `${model} ${date}`);
@@ -309,4 +310,5 @@ export function addModelDayWarnings(database: Database, jobId: string): void {
       total > 0 && `${stale}: ${list(days, { total })}; ${remedy}`,
     ]),
   );
+  return total;
 }

@@ -13,7 +13,8 @@ import {
   flushFolder,
   logBeside,
 } from '#database/storage/new-file.ts';
-import { withSnapshot } from '#database/snapshot.ts';
+import { unreadable, withSnapshot } from '#database/snapshot.ts';
+import { describeDamage } from '#database/storage/faults.ts';
 import { examineDatabase, queryInChildProcess } from '#database/integrity.ts';
 import { checkManifest } from '#database/manifest.ts';
 import { makeFolder, realPath, assertUsable } from '#database/storage/files.ts';
@@ -118,7 +119,7 @@ async function copyDatabase(
         [vacuum],
         signal,
       );
-      if (error !== null) throw new Error(error);
+      if (error !== null) throw describeDamage(error) === null ? error : unreadable(path, error);
     } finally {
       clearInterval(timer);
     }

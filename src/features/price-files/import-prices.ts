@@ -1,9 +1,11 @@
 import { basename } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { meanings } from '#database/schema/price-conditions.ts';
-import { type CommandDatabase, openDatabase } from '#database/database.ts';
+import { type CommandDatabase, openDatabase, type Reader } from '#database/database.ts';
 import { lastWrite } from '#database/price-writes.ts';
 import type { Dividend } from '#database/splits-and-dividends.ts';
+import { modelsWithSessions } from '#database/session-filters.ts';
+import { staleModelDays } from '#database/stale.ts';
 import type { Suspicion } from '#database/suspicion-queries.ts';
 import { largeDividends } from '#prices/suspected.ts';
 import { MILLIONTHS } from '#trading/share-events.ts';
@@ -35,21 +37,38 @@ export async function importPrices(
   { as }: { as?: string | undefined },
 ): Promise<number> {
   const declared = parseChoice('--as', meanings, as);
-  return importEach(paths, async (database, path) => {
-    const before = lastWrite(database);
-    const summary = await withProgress(path, (watched) =>
-      importFile(database, path, { ...watched, as: declared }),
-    );
-    const large = largeDividends(database, summary.symbols, { from: '', to: '~' }, before);
-    process.stdout.write(describeImport(path, summary) + largeDividendWarnings(large).join(''));
-    return summary.symbols.length > 0;
-  });
+  return importEach(
+    paths,
+    async (database, path) => {
+      const before = lastWrite(database);
+      const summary = await withProgress(path, (watched) =>
+        importFile(database, path, { ...watched, as: declared }),
+      );
+      const large = largeDividends(database, summary.symbols, { from: '', to: '~' }, before);
+      process.stdout.write(describeImport(path, summary) + largeDividendWarnings(large).join(''));
+      return summary.symbols.length > 0;
+    },
+    describeStale,
+  );
 }
 
-/** Imports each file. Returns the exit code: 0 when every file had something to import. */
+/** What an import says of model-days that used other prices. */
+function describeStale(database: Reader): string {
+  const { total } = staleModelDays(database, modelsWithSessions(database), { most: 0 });
+  if (total === 0) return '';
+  return total === 1
+    ? '1 model-day is stale now; `check` lists it\n'
+    : `${formatNumber(total)} model-days are stale now; \`check\` lists them\n`;
+}
+
+/**
+ * Imports each file; `noteOf` says what else there is to say of the database then. Returns the exit
+ * code: 0 when every file had something to import.
+ */
 export async function importEach(
   paths: readonly string[],
   importOne: (database: CommandDatabase, path: string) => Promise<boolean>,
+  noteOf: (database: Reader) => string = () => '',
 ): Promise<number> {
   // V8 would double its young generation again and again, and keep 100 MB for rows that are gone.
   setFlagsFromString('--semi-space-growth-factor=1');
@@ -67,11 +86,12 @@ export async function importEach(
       process.stderr.write(`${forTerminal(errorMessage(error))}\n`);
     }
   }
+  const note = filesImported > 0 ? noteOf(database) : '';
   database.close();
   if (filesImported > 0) {
     const { databasePath, deploymentMode } = settings;
     process.stdout.write(
-      `Stored in ${forTerminal(databasePath)}, the database of ${deploymentMode} mode.\n${resetNote(settings)}`,
+      `Stored in ${forTerminal(databasePath)}, the database of ${deploymentMode} mode.\n${note}${resetNote(settings)}`,
     );
   }
   return filesImported === paths.length ? 0 : NOT_ALL_IMPORTED;

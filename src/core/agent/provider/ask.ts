@@ -10,10 +10,8 @@ import { wellFormed } from './answer.ts';
 import { agent } from './own-agent.ts';
 import { responses } from './responses.ts';
 import { sendModelRequest } from './transport.ts';
-import { classify, type Refusal, waitAfter } from './verdict.ts';
+import { classify, KEY_REFUSED, type Refusal, waitAfter } from './verdict.ts';
 import { markWritten } from './written-calls.ts';
-
-const KEY_REFUSED: readonly number[] = [401, 403];
 
 export interface FailedTry {
   reason: string;
@@ -69,7 +67,7 @@ export function createProviderModel(
         adds,
       });
       const request = { dialect, body: wellFormed(JSON.stringify(body)), isStreamed };
-      const asked = { step, read, mayBeEmpty };
+      const asked = { step, read, mayBeEmpty, sent: describeKey(endpoint) };
       const verdict = classify(await sendModelRequest(endpoint, request), asked);
       if ('answer' in verdict) {
         const { carried, ...answer } = verdict.answer;
@@ -101,6 +99,11 @@ export function createProviderModel(
 function describeServer({ api, baseUrl, parameters }: ProviderEndpoint): string {
   const { origin, pathname } = new URL(baseUrl);
   return `${String(parameters['model'])} at ${origin}${pathname.replace(/\/+$/, '')} (${api})`;
+}
+
+function describeKey({ baseUrl, apiKey, keyName }: ProviderEndpoint): string {
+  const key = apiKey === null ? 'no key' : `key from ${keyName}`;
+  return `${key}, host ${new URL(baseUrl).host}`;
 }
 
 /** Blocks that one server signed or encrypted are never sent to another. */

@@ -16,11 +16,12 @@ const STORAGE_FAULTS = new Map([
   [6, LOCK_HELD],
   [8, 'it is read-only'],
   [10, 'the disk reports an input or output error'],
-  [11, 'its file is damaged'],
   [13, DISK_FULL],
   [14, 'its file cannot be opened'],
-  [26, 'its file is damaged'],
 ]);
+
+/** SQLite's results for a file whose pages, or whose header, are not those of a database. */
+const DAMAGED = [11, 26];
 
 /** What file systems of a network may lack. */
 export const NO_LOCKS = 'its file system refuses locks; use a folder on a local disk';
@@ -44,6 +45,13 @@ const LACKS = new Map([
  */
 export function storageMessage(thrown: unknown, path: string): string {
   return LACKS.get(resultCode(thrown)) ?? `${errorMessage(thrown)}${ownerHint(thrown, path)}`;
+}
+
+/** What is wrong with a damaged file, in SQLite's words, and what to do; null for any other error. */
+export function describeDamage(thrown: unknown): string | null {
+  return DAMAGED.includes(primaryCode(thrown))
+    ? `its file is damaged (${errorMessage(thrown)}); restore a backup`
+    : null;
 }
 
 /** The command that lets this process write, if only another user may; otherwise empty. */
@@ -71,7 +79,10 @@ function isDenied(path: string): boolean {
 export function findStorageFault(thrown: unknown): string | null {
   if (thrown instanceof ServiceError)
     return thrown.code === 'storage_fault' ? thrown.message : null;
-  const what = LACKS.get(resultCode(thrown)) ?? STORAGE_FAULTS.get(primaryCode(thrown));
+  const what =
+    describeDamage(thrown) ??
+    LACKS.get(resultCode(thrown)) ??
+    STORAGE_FAULTS.get(primaryCode(thrown));
   return what === undefined ? null : sentence(what);
 }
 

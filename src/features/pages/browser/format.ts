@@ -11,11 +11,16 @@ import type { Status } from '../responses.ts';
 /** What is shown in place of a missing number or date. */
 export const MISSING = '–';
 
+/** The sign is that of the rounded number: none for zero. */
+const negative = { signDisplay: 'negative' } as const;
 const two = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-const twoPlaces = new Intl.NumberFormat('en-US', two);
+const twoPlaces = new Intl.NumberFormat('en-US', { ...two, ...negative });
 const signedPlaces = new Intl.NumberFormat('en-US', { ...two, signDisplay: 'exceptZero' });
-const upToFour = new Intl.NumberFormat('en-US', { ...two, maximumFractionDigits: 4 });
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const upToFour = new Intl.NumberFormat('en-US', {
+  ...{ ...two, ...negative },
+  maximumFractionDigits: 4,
+});
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, ...negative });
 
 type MaybeNumber = number | null | undefined;
 
@@ -68,10 +73,10 @@ export const cost = formatter((dollars) => {
   return `$${Math.abs(dollars) < 1 ? dollars.toFixed(4) : twoPlaces.format(dollars)}`;
 });
 
-/** The class that colours a number by its sign. */
-export function tone(value: MaybeNumber): 'gain' | 'loss' | 'flat' {
-  if (value == null || value === 0) return 'flat';
-  return value > 0 ? 'gain' : 'loss';
+/** The class that colours a number, as it is shown, by its sign. */
+export function tone(shown: string): 'gain' | 'loss' | 'flat' {
+  if (!/[1-9]/.test(shown)) return 'flat';
+  return shown.startsWith('−') ? 'loss' : 'gain';
 }
 
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */

@@ -90,7 +90,7 @@ export function numberColumn<Row>(
     const text = format(by(row), row);
     return text === MISSING ? noFigure(reason?.(row)) : text;
   };
-  const look = (row: Row) => (isToned ? tone(by(row)) : '');
+  const look = (row: Row) => (isToned ? tone(format(by(row), row)) : '');
   return { title, sortKey: by, meaning, isNumber: true, cell, look };
 }
 

@@ -120,7 +120,7 @@ function modelRow(
         h('small.caveat', ` ${wholeNumber(known)} of ${counted(days, 'day')} up to its cutoff`),
     ),
     h('td.at', plot),
-    cell(RETURN, tone(own), change(own)),
+    cell(RETURN, tone(change(own)), change(own)),
     ...(confidence === null
       ? []
       : [

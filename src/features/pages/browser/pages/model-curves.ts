@@ -241,7 +241,7 @@ export function monthlyReturns({ details, performance }: ModelData): HTMLElement
     column(
       'Total',
       (year) => year,
-      (value) => `total ${tone(value)}`,
+      (value) => `total ${tone(change(value))}`,
     ),
   ];
   const caption = 'Returns by month, in percent';
@@ -303,7 +303,8 @@ export function greatestReturn(returns: readonly (number | null)[]): number {
  * return.
  */
 export function heatClass(value: number | null, greatest: number): string {
-  if (value === null || value === 0) return '';
+  const look = tone(change(value));
+  if (value === null || look === 'flat') return '';
   const level = Math.min(LEVELS, Math.ceil((Math.abs(value) / greatest) * LEVELS));
-  return `heat ${value > 0 ? 'gain' : 'loss'}-${level}`;
+  return `heat ${look}-${level}`;
 }

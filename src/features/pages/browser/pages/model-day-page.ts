@@ -140,7 +140,7 @@ function dayFigures(
     [
       'Return of the day',
       withNote(
-        h(`span.${tone(fraction)}`, change(fraction)),
+        h(`span.${tone(change(fraction))}`, change(fraction)),
         `${labelInCurrency('Profit', currency)} ${profit(close.daily_profit)}`,
       ),
     ],

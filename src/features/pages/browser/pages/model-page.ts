@@ -207,9 +207,8 @@ function keyFigures(
   { conventions }: Performance,
 ): HTMLElement {
   const shown = briefFigures(conventions).map((figure) => {
-    const own = entryFigure(figure, entry);
-    const look = figure.isToned && tone(own);
-    return [figure.label, h('span', { class: look }, figure.format(own))] as const;
+    const own = figure.format(entryFigure(figure, entry));
+    return [figure.label, h('span', { class: figure.isToned && tone(own) }, own)] as const;
   });
   return definitionList('figures', [
     [labelInCurrency('Value', entry.runs[0]?.currency), money(value)],

@@ -110,7 +110,7 @@ async function dayColumn(
     h(
       'p',
       `Value ${money(day.value)}, return of the day `,
-      h(`span.${tone(day.daily_return)}`, change(day.daily_return)),
+      h(`span.${tone(change(day.daily_return))}`, change(day.daily_return)),
     );
   const own = pageStudy() === null ? {} : { study: study ?? '' };
   const query = { model, start_date: date, end_date: date, limit: MOST_DECISIONS, ...own };
@@ -256,7 +256,7 @@ function entryColumn(
   return {
     ...column,
     cell: (row) => (row.name === 'commission' && isFree ? 'no trading costs' : column.cell(row)),
-    look: (row) => (row.isToned ? tone(by(row)) : ''),
+    look: (row) => (row.isToned ? tone(row.format(by(row))) : ''),
   };
 }
 

@@ -221,6 +221,30 @@ test('in PROD nothing is synthetic, and models that are not in the configuration
   assert.equal(service.database.statement(made).get(), undefined);
 });
 
+test('a job whose symbols have no prices names some that have', async (t) => {
+  const settings = { deploymentMode: 'PROD', preserveDevData: null } as const;
+  const prices = `${PRICES}\nNVDA 2025-11-07 1 1\nZ 2025-11-28 1 1`;
+  const runWith = async (symbols: string[]) => {
+    const agent_config = { ...configuration.agent_config, stock_symbols: symbols };
+    const own = {
+      ...scripted({}),
+      prices,
+      settings,
+      configuration: { ...twoModels, agent_config },
+    };
+    const service = await startTestService(t, own);
+    return (await service.runJob({ ...MONDAY, start_date: '2025-11-03', end_date: '2025-11-03' }))
+      .error;
+  };
+  const [none, some] = await Promise.all([runWith(['KO', 'PEP']), runWith(['KO', 'AAPL'])]);
+  assert.match(none, /no prices for any of its dates \(neither MASSIVE_API_KEY/);
+  assert.match(none, /AAPL, MSFT, NVDA \(2025-11-07 to 2025-11-17\).*stock_symbols/);
+  assert.match(
+    some,
+    /\(neither MASSIVE_API_KEY nor \S+ is set\)\. Import them with import-prices$/,
+  );
+});
+
 test('the model-day that runs has its conversation readable as it happens', async (t) => {
   const service = await startTestService(
     t,

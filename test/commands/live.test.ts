@@ -255,6 +255,31 @@ test('what keeps a run from its work ends it with exit code 1, holiday or not', 
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
 });
 
+test('without downloads, a date between imported ones is a holiday; a later one must be there', async (t) => {
+  const provider = await startProvider(t);
+  const settings = { ...provider.settings, autoDownloadPriceData: false };
+  const live = await startLive(t, { ...provider, settings }, ['live']);
+  const store = (date: string, source?: 'massive') =>
+    storePrices(live.service.database, `AAPL ${date} 1 1\nMSFT ${date} 1 1`, source);
+  store('2025-11-25');
+  store('2025-11-26');
+  live.setTime(`2025-11-27${EVENING}`);
+  const thanksgiving = await live.trigger('--start', '2025-11-25', '--watch');
+  assert.match(thanksgiving.stdout, /^Job completed .*: 2 of 3 run, 1 skipped\.\n/);
+  assert.equal(thanksgiving.code, 1, 'its prices may come');
+  store('2025-11-28');
+  live.setTime(`2025-11-28${EVENING}`);
+  const friday = await live.trigger('--watch');
+  assert.match(friday.stdout, /\nSkipped 1 date without prices: 2025-11-27\n/);
+  assert.equal(friday.code, 0, friday.stdout);
+  store('2025-12-15');
+  live.setTime(`2025-12-15${EVENING}`);
+  assert.equal((await live.trigger('--watch')).code, 1, 'no exchange was closed for two weeks');
+  store('2025-12-17', 'massive');
+  live.setTime(`2025-12-17${EVENING}`);
+  assert.equal((await live.trigger('--watch')).code, 1, 'a provider would have known');
+});
+
 const exampleOf = (path: string) =>
   readFileSync(new URL(`../../examples/${path}`, import.meta.url), 'utf8');
 

@@ -266,6 +266,33 @@ test('an odd time of Alpha Vantage and an odd date of a filing are refused', asy
     assert.match(line, /: (published_at|filing_date) is (missing|not a date .*): /);
 });
 
+/** What a filing's date is stored as; nothing where it is refused. */
+const filed = tableOf<[date: string, stored: string]>(`
+  2025-10-07                    | 2025-10-07
+  2025-10-07 00:00:00           | 2025-10-07
+  2025-10-07T00:00:00.000Z      | 2025-10-07
+  2025-10-07 00:00:00+00:00     | 2025-10-07
+  2025-10-07T08:00:00-04:00     | 2025-10-07T12:00:00.000Z
+  2025-10-07 20:30:00.5+00:00   | 2025-10-07T20:30:00.500Z
+  2025-10-07T00:00:01Z          | 2025-10-07T00:00:01.000Z
+  2025-10-07 16:30:00           |
+  2025-10-07T08:00:00 New York  |
+  1759795200000                 | 2025-10-07
+  1759854600000                 |
+`);
+test('the time of a filing is kept, or refused without its zone', async () => {
+  for (const [date, expected] of filed) {
+    const own = { form: '8-K', text: 'T', accession_number: 'a', filing_date: date };
+    const { stored, refused } = await importRows([own]);
+    assert.deepEqual(stored[0]?.split('|')[2] ?? '', expected, date);
+    const reason = `1: ${DATE.replace('published_at', 'filing_date')}: ${date}`;
+    assert.deepEqual(refused, expected === '' ? [reason] : []);
+  }
+  const own = { form: '8-K', text: 'T', filing_date: '2025-10-07T08:00:00-04:00' };
+  const { database } = await importRows([{ ...own, accession_number: 'a' }]);
+  assert.deepEqual(visibleIds(database, '2025-10-07'), ['a']);
+});
+
 test('a row of CSV is refused by its first line, and the rows after it are read', async () => {
   const text = `${HEADER}\nnews,soon,A,"two\nlines"\nnews,A\n\nnews,2025-01-02,B,C\n`;
   const { refused, stored } = await importRows(text);

@@ -165,12 +165,14 @@ const MAX_CLOSED_WEEKDAYS = 10;
 
 /** The fields of the responses that are needed here. */
 const health = v.object({ timestamp: v.pipe(v.string(), v.isoTimestamp()) });
+const dates = { start_date: v.string(), end_date: v.string() };
 const coverage = v.object({
   symbols: v.array(
     v.object({
       symbol: v.string(),
       last_bar: v.nullable(v.string()),
-      spans: v.array(v.object({ start_date: v.string(), end_date: v.string() })),
+      spans: v.array(v.object({ ...dates, source: v.string() })),
+      gaps: v.array(v.object({ ...dates, weekdays: v.number() })),
     }),
   ),
 });
@@ -198,9 +200,9 @@ export async function findLastSession(client: Client): Promise<LastSession> {
 }
 
 /**
- * Whether a date is covered and has no bar. The symbols that count are those with the newest bar of
- * all, of a `universe` if there is one: the coverage of others may have ended long ago, or be that
- * of another exchange.
+ * Whether a date has no bar and is covered, or lies between imports. The symbols that count are
+ * those with the newest bar of all, of a `universe` if there is one: the coverage of others may have
+ * ended long ago, or be that of another exchange.
  */
 export async function hadNoTrading(
   client: Client,
@@ -216,7 +218,10 @@ export async function hadNoTrading(
   const bars = symbols.flatMap(({ last_bar }) => last_bar ?? []);
   const newestBar = bars.sort().at(-1);
   if (newestBar === undefined) return false;
-  const isCovered = ({ spans }: (typeof symbols)[number]) =>
-    spans.some(({ start_date, end_date }) => start_date <= date && date <= end_date);
-  return symbols.filter(({ last_bar }) => last_bar === newestBar).every(isCovered);
+  const isKnown = ({ spans, gaps }: (typeof symbols)[number]) => {
+    const isDownloaded = spans.some(({ source }) => /massive|alpha/.test(source));
+    const closed = gaps.filter(({ weekdays }) => !isDownloaded && weekdays < MAX_CLOSED_WEEKDAYS);
+    return [...spans, ...closed].some((one) => one.start_date <= date && date <= one.end_date);
+  };
+  return symbols.filter(({ last_bar }) => last_bar === newestBar).every(isKnown);
 }

@@ -210,6 +210,13 @@ export const seriesSource = reads(
   (symbol: string) => [symbol],
 );
 
+/** Up to three symbols with prices, and their dates. */
+export const somePrices = query(
+  `SELECT group_concat(symbol, ', ') || ' (' || min(first) || ' to ' || max(last) || ')' FROM
+     (SELECT symbol, min(date) AS first, max(date) AS last FROM price_data GROUP BY symbol LIMIT 3)`,
+  [orNull(text)],
+).value;
+
 const REAL_DATES = query(`SELECT date FROM price_data WHERE symbol = ? AND source <> 'synthetic'`, [
   text,
 ]);

@@ -308,6 +308,12 @@ function urlSecrets(url: string): string[] {
   return [...new Set([Buffer.from(user).toString('base64'), ...written, ...meant])];
 }
 
+/** A maker's model elsewhere; a local server, asked by http, may need no key. */
+export function mayNeedKey({ kind, url, url_is_cut, basemodel }: Entry): boolean {
+  if (kind !== 'provider' || url_is_cut || !url?.startsWith('https:')) return false;
+  return basemodel.includes('/') && 'maker' in resolveEndpoint({ basemodel }, null);
+}
+
 /** Where a key that is missing has to be, by where the trigger found it. */
 const KEY_PLACES = {
   entry: () => 'openai_api_key, which its entry held, is no longer in the server configuration',

@@ -22,6 +22,7 @@ import {
 } from '#database/job-queries.ts';
 import { type CountedDocuments, countDocuments } from '#database/document-queries.ts';
 import { costsBefore } from '#database/usage.ts';
+import { somePrices, symbolsWithRealPrices } from '#database/prices.ts';
 import { morningWrite } from '#database/price-writes.ts';
 import { findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage } from '#domain/service-error.ts';
@@ -144,7 +145,12 @@ async function runJobSteps(job: ActiveJob): Promise<string | null> {
   }, job);
   if (hasNoPrices) {
     const reason = noDownloadReason(settings);
-    return reason === null ? NO_DATES : `${NO_DATES} (${reason}). Import them with import-prices`;
+    if (reason === null) return NO_DATES;
+    const others = symbolsWithRealPrices(database, universe).size === 0 && somePrices(database);
+    const advice = others
+      ? `None of its symbols has any, others have: ${others}. Check stock_symbols`
+      : 'Import them with import-prices';
+    return `${NO_DATES} (${reason}). ${advice}`;
   }
   for (const date of priced) {
     await runDate(job, date);

@@ -187,6 +187,8 @@ function defective(reason: string, value: unknown) {
 
 const isGiven = (value: unknown) => Boolean(plainText(value)?.trim());
 
+const MIDNIGHT = /[T ]00:00(:00(\.0+)?)?(Z|\+00:?00)?$/;
+
 /** The fields of a row, by our names; the name of its date tells whose row it is. */
 function normaliseFields(row: Json): Json {
   const { id, symbol, ticker, symbols, title, form } = row;
@@ -199,13 +201,13 @@ function normaliseFields(row: Json): Json {
   if ('published_at' in row) return ours;
   if ('filing_date' in row) {
     const filed = plainText(row['filing_date']) ?? '';
-    const isMs = /^\d{12,13}$/.test(filed); // as pandas writes dates; or at midnight
+    const ms = /^\d{12,13}$/.test(filed) ? Number(filed) : NaN; // as pandas writes dates; or at midnight
     return {
       ...ours,
       id: row['accession_number'],
       kind: plainText(form)?.replace(/[^\w-]+/g, '-'),
       title: title ?? [row['company'], form].filter(isGiven).join(', '),
-      published_at: isMs ? utcDate(new Date(Number(filed))) : filed.replace(/[T ].*$/, ''),
+      published_at: ms % 86_400_000 === 0 ? utcDate(new Date(ms)) : filed.replace(MIDNIGHT, ''),
     };
   }
   const tickers =

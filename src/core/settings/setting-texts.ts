@@ -177,8 +177,8 @@ export const settingGroups: readonly SettingGroup[] = [
       },
       JOB_WEBHOOK_URL: {
         text:
-          'The URL that receives a POST [when a job ends](../guides/run-every-night.md#announcements). It is in no log, because chat services put a ' +
-          'secret into it.',
+          'The URL that receives a POST [when a job ends](../guides/run-every-night.md#announcements). It is in no log, because chat ' +
+          'services put a secret into it.',
         example: 'https://hooks.example.com/sim',
       },
       JOB_WEBHOOK_SECRET: {

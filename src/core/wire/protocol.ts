@@ -127,9 +127,7 @@ export interface ProviderEndpoint {
   keyName: string | null;
   /** What else in the URL and the parameters is a secret: no error and no answer repeats it. */
   secrets?: string[];
-  /**
-   * What the entry sets: `model`, and other fields of the request's body in the dialect's names.
-   */
+  /** What the entry sets: `model`, and other fields of the body in the dialect's names. */
   parameters: Record<string, unknown>;
   /** Whether answers come as streams: the entry says so, the service adds it by itself, or not. */
   stream: 'set' | 'added' | 'off';

@@ -88,12 +88,8 @@ test('the messages that docs/guides/troubleshooting.md explains are those of the
     [...cell.matchAll(/`([^`]+ [^`]+)`/g)].map(([, message = '']) => message),
   );
   assert.ok(messages.length > 15);
-  /** Of Node, the shell and SQLite. */
-  const foreign = [
-    'bad option: --disable-sigusr1',
-    'trading-simulation-service: command not found',
-    'is not a database',
-  ];
+  /** Of Node and SQLite. */
+  const foreign = ['bad option: --disable-sigusr1', 'is not a database'];
   const parts = messages
     .filter((message) => !foreign.includes(message))
     .flatMap((message) => message.split('…').map((part) => part.trim()));

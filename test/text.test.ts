@@ -25,31 +25,31 @@ test('the remedy for stale model-days has a command for each range of dates on o
   const remedies: [runs: [model: string, days: string][], remedy: string][] = [
     [
       [['a', '- - s']],
-      `trading-simulation-service trigger ${range(3, 3)} --models a --terms-of job-1 --replace runs it again`,
+      `npx trading-simulation-service trigger ${range(3, 3)} --models a --terms-of job-1 --replace runs it again`,
     ],
     [
       Object.entries({ 'a#2': 's - s -', b: '- - -' }),
-      `2 later model-days rest on them; trading-simulation-service trigger ${range(1, 4)} --models a#2 --terms-of job-1 --replace runs them again`,
+      `2 later model-days rest on them; npx trading-simulation-service trigger ${range(1, 4)} --models a#2 --terms-of job-1 --replace runs them again`,
     ],
     [
       Object.entries({ '#a': '- s', "it's": 's s', d: '- s' }),
-      `trading-simulation-service trigger ${range(2, 2)} --models '#a,d' --terms-of job-1 --replace, ` +
-        `trading-simulation-service trigger ${range(1, 2)} --models 'it'\\''s' --terms-of job-1 --replace run them again`,
+      `npx trading-simulation-service trigger ${range(2, 2)} --models '#a,d' --terms-of job-1 --replace, ` +
+        `npx trading-simulation-service trigger ${range(1, 2)} --models 'it'\\''s' --terms-of job-1 --replace run them again`,
     ],
     [
       [['a', 's1 s2 -2 -1']],
-      `2 later model-days rest on them; trading-simulation-service trigger ${range(1, 1)} --models a --terms-of job-1 --replace, ` +
-        `trading-simulation-service trigger ${range(2, 3)} --models a --terms-of job-2 --replace, ` +
-        `trading-simulation-service trigger ${range(4, 4)} --models a --terms-of job-1 --replace run them again`,
+      `2 later model-days rest on them; npx trading-simulation-service trigger ${range(1, 1)} --models a --terms-of job-1 --replace, ` +
+        `npx trading-simulation-service trigger ${range(2, 3)} --models a --terms-of job-2 --replace, ` +
+        `npx trading-simulation-service trigger ${range(4, 4)} --models a --terms-of job-1 --replace run them again`,
     ],
     [
       [['a', 's2 s3 s1']],
-      `trading-simulation-service trigger ${range(1, 2)} --models a --terms-of job-2 --replace, ` +
-        `trading-simulation-service trigger ${range(3, 3)} --models a --terms-of job-1 --replace run them again`,
+      `npx trading-simulation-service trigger ${range(1, 2)} --models a --terms-of job-2 --replace, ` +
+        `npx trading-simulation-service trigger ${range(3, 3)} --models a --terms-of job-1 --replace run them again`,
     ],
     [
       [['-a b', 's1']],
-      `trading-simulation-service trigger ${range(1, 1)} --models='-a b' --terms-of job-1 --replace runs it again`,
+      `npx trading-simulation-service trigger ${range(1, 1)} --models='-a b' --terms-of job-1 --replace runs it again`,
     ],
   ];
   /** 2 and 3 have the same terms. */

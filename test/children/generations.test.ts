@@ -78,13 +78,13 @@ test('a failed replacement leaves the old generation in place, and later dates c
   );
   assert.match(
     String(status.warnings),
-    /^1 model-day is stale, [^;]*: model-a 2025-11-11; 1 later model-day rests on it; trading-simulation-service trigger --start 2025-11-11 --end 2025-11-12 --models model-a --terms-of \S+ --replace runs them again$/,
+    /^1 model-day is stale, [^;]*: model-a 2025-11-11; 1 later model-day rests on it; npx trading-simulation-service trigger --start 2025-11-11 --end 2025-11-12 --models model-a --terms-of \S+ --replace runs them again$/,
   );
 });
 
 /** The trigger's warning, and that of the job's end. */
 const SAID_AND_STALE =
-  /stale: 1 model-day of model-a from 2025-11-12 on\. .*,1 model-day is stale, [^;]*: model-a 2025-11-12; trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of \S+ --replace runs it again$/;
+  /stale: 1 model-day of model-a from 2025-11-12 on\. .*,1 model-day is stale, [^;]*: model-a 2025-11-12; npx trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of \S+ --replace runs it again$/;
 
 type Request = Record<string, unknown>;
 const rests: [what: string, before: Script, request: Request, later: Request][] = [

@@ -143,7 +143,7 @@ test('check: stale and unverifiable model-days are not errors', async () => {
     '    model-a 2025-01-08 (session 4)',
     '  stale (not an error): earlier results, prices, splits, dividends or exchanges changed since: 1',
     '    model-a 2025-01-07',
-    '    1 later model-day rests on it; trading-simulation-service trigger --start 2025-01-07 --end 2025-01-08 --models model-a --terms-of job-3 --replace runs them again',
+    '    1 later model-day rests on it; npx trading-simulation-service trigger --start 2025-01-07 --end 2025-01-08 --models model-a --terms-of job-3 --replace runs them again',
     '',
   ]);
 });

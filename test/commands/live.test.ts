@@ -272,6 +272,15 @@ test('without downloads, a date between imported ones is a holiday; a later one 
   const friday = await live.trigger('--watch');
   assert.match(friday.stdout, /\nSkipped 1 date without prices: 2025-11-27\n/);
   assert.equal(friday.code, 0, friday.stdout);
+  live.service.database.transaction(() =>
+    live.service.database.statement('DELETE FROM price_data_coverage').run(),
+  );
+  assert.equal(
+    (await live.trigger('--start', '2025-11-25', '--replace', '--watch')).code,
+    0,
+    'of bars without high and low',
+  );
+  store('2025-11-28');
   store('2025-12-15');
   live.setTime(`2025-12-15${EVENING}`);
   assert.equal((await live.trigger('--watch')).code, 1, 'no exchange was closed for two weeks');

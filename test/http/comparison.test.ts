@@ -248,7 +248,7 @@ test('which models are compared, over how many days', async () => {
 const differs = (name: string) => `…${name} on ${past[30]} differs from …${name} on ${past[0]};…`;
 const STALE =
   '1 of its 60 model-days is stale: …; 48 later model-days rest on it; ' +
-  `trading-simulation-service trigger --start ${past[11]} --end ${past[59]} --models refilled --terms-of … --replace runs them again`;
+  `npx trading-simulation-service trigger --start ${past[11]} --end ${past[59]} --models refilled --terms-of … --replace runs them again`;
 /** A window, two or three models, of which the last has no figures for a reason, or has some. */
 const reasons: [window: string, models: string, reason: string | null][] = [
   [RECENT, 'alpha,short', 'Needs 20 days with a return; it has 5'],

@@ -239,7 +239,7 @@ test('after a replacement in the middle the next day is stale: flagged, with its
   const [{ curve, stale_model_days, total_return, round_trips, open_positions }] = models;
   const reason =
     '1 of its 3 model-days is stale: earlier results or prices changed afterwards; ' +
-    `trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of ${job} --replace runs it again`;
+    `npx trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of ${job} --replace runs it again`;
   assert.deepEqual(incomparable, [{ model: 'model-a', kind: 'stale', reason }]);
   assert.deepEqual(models[0].incomparable, [{ kind: 'stale', reason }]);
   assert.equal(stale_model_days, 1);
@@ -410,7 +410,7 @@ test('a fall that no split explains marks the model that held the symbol, with w
   storeSplits(own.database, { symbol: 'AAPL', splits, endDate: '2025-11-12' }, stamp);
   const settled = ',Settled since: possible split of AAPL on 2025-11-12';
   const stale =
-    '; stale now: 1 model-day of this job; trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of JOB --replace runs it again';
+    '; stale now: 1 model-day of this job; npx trading-simulation-service trigger --start 2025-11-12 --end 2025-11-12 --models model-a --terms-of JOB --replace runs it again';
   assert.deepEqual(await said(), [settled, settled + stale]);
   const csv = await (await fetch(`${own.url}/jobs?format=csv`)).text();
   assert.ok(csv.includes('Settled since') && !csv.includes('To settle this'), csv);

@@ -159,7 +159,7 @@ test('an early trigger is undone; what rests on a discarded job is stale; resume
   assert.match(
     String(warnings),
     new RegExp(
-      `possible split of A on 2025-01-06,1 model-day is stale, .*: model-a ${LAST}; trading-simulation-service trigger `,
+      `possible split of A on 2025-01-06,1 model-day is stale, .*: model-a ${LAST}; npx trading-simulation-service trigger `,
     ),
   );
   const report = await auditScripts(service);

@@ -126,7 +126,7 @@ test('of many stale model-days the first 20 are named, by model and date, and th
   assert.match(
     warning.replace(/--terms-of \S+/, '--terms-of JOB'),
     like(
-      `${sentence}; trading-simulation-service trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --terms-of JOB --replace runs them again`,
+      `${sentence}; npx trading-simulation-service trigger --start ${FIRST_DATE} --end ${last} --models model-a,model-b,model-c --terms-of JOB --replace runs them again`,
     ),
   );
 });

@@ -164,7 +164,7 @@ test('what makes models incomparable: stale days', () => {
   assert.deepEqual(staleness(daysOf(false, false), option), []);
   const reason =
     '1 of its 4 model-days is stale: earlier results or prices changed afterwards; 2 later model-days rest on it; ' +
-    'trading-simulation-service trigger --start 2025-01-02 --end 2025-01-04 --models a --terms-of j --replace runs them again';
+    'npx trading-simulation-service trigger --start 2025-01-02 --end 2025-01-04 --models a --terms-of j --replace runs them again';
   assert.deepEqual(staleness(daysOf(false, true, false, false), option), [
     { kind: 'stale', reason },
   ]);

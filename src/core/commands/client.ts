@@ -170,6 +170,7 @@ const coverage = v.object({
   symbols: v.array(
     v.object({
       symbol: v.string(),
+      first_bar: v.nullable(v.string()),
       last_bar: v.nullable(v.string()),
       spans: v.array(v.object({ ...dates, source: v.string() })),
       gaps: v.array(v.object({ ...dates, weekdays: v.number() })),
@@ -218,8 +219,10 @@ export async function hadNoTrading(
   const bars = symbols.flatMap(({ last_bar }) => last_bar ?? []);
   const newestBar = bars.sort().at(-1);
   if (newestBar === undefined) return false;
-  const isKnown = ({ spans, gaps }: (typeof symbols)[number]) => {
+  const isKnown = ({ first_bar, last_bar, spans, gaps }: (typeof symbols)[number]) => {
     const isDownloaded = spans.some(({ source }) => /massive|alpha/.test(source));
+    // Bars of an open and a close only have no spans.
+    if (spans.length === 0) return (first_bar ?? date) < date && date < (last_bar ?? date);
     const closed = gaps.filter(({ weekdays }) => !isDownloaded && weekdays < MAX_CLOSED_WEEKDAYS);
     return [...spans, ...closed].some((one) => one.start_date <= date && date <= one.end_date);
   };

@@ -108,7 +108,7 @@ export function staleRemedy(runs: readonly RunDays[], optionOf: (jobId: string) 
     let start = rest[0].date;
     for (const [place, { date }] of rest.entries()) {
       if (options[place + 1] === options[place]) continue;
-      const command = `${COMMAND_NAME} trigger --start ${start} --end ${date} \n ${options[place]} --replace`;
+      const command = `npx ${COMMAND_NAME} trigger --start ${start} --end ${date} \n ${options[place]} --replace`;
       commands.set(command, [...(commands.get(command) ?? []), run]);
       start = rest[place + 1]?.date ?? date;
     }

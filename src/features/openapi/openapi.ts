@@ -12,7 +12,6 @@ import { VERSION } from '#process/version.ts';
 import { type Example, makeExamples } from './examples.ts';
 import type { Route } from '#api/route.ts';
 import { fields } from './fields.ts';
-import { describeMetric } from './metrics.ts';
 import { operationTexts, parameterTexts, tagTexts } from './operations.ts';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
@@ -107,22 +106,14 @@ function simplifySchema({ type }: { type: string }, schema: JsonSchema): JsonSch
   };
 }
 
-/** The key of a property's description: of its schema, of a metric, or of its name; undefined without one. */
-export function findText(schema: string, name: string): { key: string; text: string } | undefined {
-  for (const key of [`${schema}.${name}`, name]) {
-    const text = fields[key] ?? describeMetric(key);
-    if (text !== undefined) return { key, text };
-  }
-  return undefined;
-}
-
 /** Adds what each property means, where its schema does not say it. */
-function describeProperties(schema: JsonSchema, title: string): JsonSchema {
-  const described = Object.entries(schema.properties ?? {}).map(([name, own]) => {
-    if (typeof own !== 'object' || own.description !== undefined) return [name, own];
-    return [name, { ...own, description: findText(title, name)?.text }];
-  });
-  return described.length === 0 ? schema : { ...schema, properties: Object.fromEntries(described) };
+function describeProperties({ properties, ...schema }: JsonSchema, title: string): JsonSchema {
+  if (properties === undefined) return schema;
+  const described = Object.entries(properties).map(([name, own]) => [
+    name,
+    { description: fields[`${title}.${name}`] ?? fields[name], ...Object(own) },
+  ]);
+  return { ...schema, properties: Object.fromEntries(described) };
 }
 
 /**

@@ -9,7 +9,6 @@ import {
   isLockHeld,
   throwLockHeld,
   storageFault,
-  describeDamage,
   findStorageFault,
   storageMessage,
 } from '#database/storage/faults.ts';
@@ -149,8 +148,7 @@ export function openDatabase(
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
-    const why = describeDamage(error) ?? storageMessage(error, path);
-    throw cannot(`open the database ${path}`, error, why);
+    throw cannot(`open the database ${path}`, error, storageMessage(error, path));
   }
   return createDatabase(connection, path);
 }
@@ -184,8 +182,7 @@ function assertOwnDatabase(path: string, file: string): void {
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
   } catch (error) {
-    const why = describeDamage(error) ?? errorMessage(error);
-    const message = `Cannot reset ${path}: ${why}; move it away if it is no longer needed`;
+    const message = `Cannot reset ${path}: ${storageMessage(error)}; move it away if it is no longer needed`;
     throw new ServiceError('cannot_start', message, { cause: error });
   } finally {
     connection?.close();

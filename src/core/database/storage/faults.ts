@@ -40,35 +40,35 @@ const LACKS = new Map([
 ]);
 
 /**
- * The message of an error while the database at `path` was opened. It says what to do if the file
- * system lacks what SQLite needs, or if only another user may write.
+ * The message of an error of SQLite, with what to do if the file is damaged or its file system lacks
+ * what SQLite needs; at a `path` to write to, also if only another user may.
  */
-export function storageMessage(thrown: unknown, path: string): string {
-  return LACKS.get(resultCode(thrown)) ?? `${errorMessage(thrown)}${ownerHint(thrown, path)}`;
+export function storageMessage(thrown: unknown, path?: string): string {
+  return findRemedy(thrown) ?? errorMessage(thrown) + (path ? ownerHint(thrown, path) : '');
 }
 
-/** What is wrong with a damaged file, in SQLite's words, and what to do; null for any other error. */
-export function describeDamage(thrown: unknown): string | null {
-  return DAMAGED.includes(primaryCode(thrown))
+export function isDamage(thrown: unknown): boolean {
+  return DAMAGED.includes(primaryCode(thrown));
+}
+
+function findRemedy(thrown: unknown): string | undefined {
+  return isDamage(thrown)
     ? `its file is damaged (${errorMessage(thrown)}); restore a backup`
-    : null;
+    : LACKS.get(resultCode(thrown));
 }
 
 /** The command that lets this process write, if only another user may; otherwise empty. */
 function ownerHint(thrown: unknown, path: string): string {
   const folder = dirname(path);
-  if (errorCode(thrown) !== 'EACCES' && ![folder, path].some(isDenied)) return '';
-  const [user, group] = [process.getuid?.(), process.getgid?.()];
-  return `. This process runs as user ${user}; let it write: chown -R ${user}:${group} ${folder}`;
-}
-
-function isDenied(path: string): boolean {
   try {
-    accessSync(path, constants.W_OK);
-    return false;
+    if (errorCode(thrown) === 'EACCES') throw thrown;
+    for (const place of [folder, path]) accessSync(place, constants.W_OK);
   } catch (error) {
-    return errorCode(error) === 'EACCES';
+    const [user, group] = [process.getuid?.(), process.getgid?.()];
+    if (errorCode(error) === 'EACCES')
+      return `. This process runs as user ${user}; let it write: chown -R ${user}:${group} ${folder}`;
   }
+  return '';
 }
 
 /**
@@ -79,10 +79,7 @@ function isDenied(path: string): boolean {
 export function findStorageFault(thrown: unknown): string | null {
   if (thrown instanceof ServiceError)
     return thrown.code === 'storage_fault' ? thrown.message : null;
-  const what =
-    describeDamage(thrown) ??
-    LACKS.get(resultCode(thrown)) ??
-    STORAGE_FAULTS.get(primaryCode(thrown));
+  const what = findRemedy(thrown) ?? STORAGE_FAULTS.get(primaryCode(thrown));
   return what === undefined ? null : sentence(what);
 }
 

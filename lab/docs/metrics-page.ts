@@ -3,6 +3,16 @@ import { metricLabel, shortLabel } from '../../src/features/performance/labels.t
 
 /** docs/reference/metrics.md: the list of metrics from the code, and what readers of them need besides. */
 
+/** The units of the conventions in a response, for readers. */
+const unitLabels: Readonly<Record<string, string>> = {
+  return: 'fraction',
+  fraction: 'fraction',
+  profit: 'money',
+  dollars: 'money',
+  cost: 'dollars',
+  count: 'count',
+};
+
 type Metric = (typeof metricGroups)[number]['metrics'][number];
 
 function metricItem(metric: Metric): string {
@@ -12,7 +22,7 @@ function metricItem(metric: Metric): string {
   const facts = [
     `\`${name}\``,
     short !== label && `in tables "${short}"`,
-    unit,
+    unitLabels[unit ?? ''],
     isYearly && 'yearly',
   ];
   const worked = [formula && `\`${formula}\``, source].filter(Boolean).join('; ');

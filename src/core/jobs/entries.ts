@@ -328,13 +328,11 @@ function resolveKey(
     held: environment[name ?? ''],
   });
   const inEntry = { keyName: 'openai_api_key', held: live?.openai_api_key };
-  const others = [inVariable(variable), inEntry, inVariable(live?.openai_api_key_env)];
   const places =
     source === 'service'
       ? [{ keyName: makers[0].keyVariable, held: settings.openaiApiKey }]
-      : source === 'entry'
-        ? [inEntry, ...others]
-        : others;
+      : [inVariable(variable), inEntry, inVariable(live?.openai_api_key_env)];
+  if (source === 'entry') places.unshift(inEntry);
   const found = places.find(({ held }) => held?.trim() && !isPlaceholder(held));
   if (found?.held != null) {
     const apiKey = found.held.trim();

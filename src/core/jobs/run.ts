@@ -245,20 +245,17 @@ export const NO_DATES = 'The job could not run: there are no prices for any of i
 /** What was skipped of a job, as sentences with counts. */
 function skipWarnings(skipped: readonly SkippedOnDate[], runs: ActiveJob['runs']): string[] {
   const skippedBy = (wanted: string) => skipped.filter(({ reason }) => reason === wanted);
-  const modelDays = (some: readonly SkippedOnDate[], noun = 'model-day') =>
-    count(
-      some.reduce((sum, one) => sum + one.modelDays, 0),
-      noun,
-    );
-  const completed = skippedBy(skipReasons.alreadyCompleted);
+  const modelDays = (some: readonly SkippedOnDate[]) =>
+    some.reduce((sum, one) => sum + one.modelDays, 0);
+  const completed = modelDays(skippedBy(skipReasons.alreadyCompleted));
   const early = skippedBy(skipReasons.beforeResumeDate);
   const unpriced = skippedBy(skipReasons.noPriceData).map(({ date }) => date);
   const starts = [...runs].flatMap(([model, { startDate }]) =>
     startDate > (early[0]?.date ?? '') ? `${model} runs from ${startDate} on` : [],
   );
   return compact([
-    completed.length > 0 && `Skipped ${modelDays(completed, 'completed model-day')}`,
-    early.length > 0 && `Skipped ${modelDays(early)}: ${list(starts)}`,
+    completed > 0 && `Skipped ${count(completed, 'completed model-day')}`,
+    early.length > 0 && `Skipped ${count(modelDays(early), 'model-day')}: ${list(starts)}`,
     unpriced.length > 0 &&
       `Skipped ${count(unpriced.length, 'date')} without prices: ${list(unpriced)}`,
   ]);

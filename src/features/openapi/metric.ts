@@ -20,8 +20,8 @@ export interface Metric {
   missing?: string;
   /** When it is null besides, after "also". */
   also?: string;
-  /** Default: that of the conventions in a response. */
-  unit?: 'fraction' | 'money' | 'dollars' | 'count';
+  /** As the conventions in a response name units. Default: the one that they say. */
+  unit?: 'fraction' | 'dollars';
   /** It is scaled to a year, which takes days on two of three weekdays. */
   isYearly?: true;
 }

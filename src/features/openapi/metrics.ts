@@ -5,19 +5,16 @@ import { performanceMetrics } from './performance-metrics.ts';
 
 const definitionTexts: Readonly<Record<string, string>> = { ...conventions, ...definitions };
 const { units } = reportConventions(0, []);
-const unitFields = {
-  fraction: [...units.return, ...units.fraction],
-  money: [...units.profit, ...units.dollars],
-  dollars: units.cost,
-  count: units.count,
+
+const FRACTION = 'A fraction: 0.01 is 1 %';
+const MONEY = 'In the model’s currency';
+const unitTexts: Readonly<Record<string, string>> = {
+  return: FRACTION,
+  fraction: FRACTION,
+  profit: MONEY,
+  dollars: MONEY,
+  cost: 'In dollars',
 };
-const unitTexts = {
-  fraction: 'A fraction: 0.01 is 1 %',
-  money: 'In the model’s currency',
-  dollars: 'In dollars',
-  count: '',
-};
-const unitNames = Object.keys(unitFields) as (keyof typeof unitFields)[];
 
 /** Every metric, with what the conventions in responses say of it. */
 export const metricGroups = [...performanceMetrics, ...comparisonMetrics].map((group) => ({
@@ -25,7 +22,7 @@ export const metricGroups = [...performanceMetrics, ...comparisonMetrics].map((g
   metrics: Object.entries(group.metrics).map(([field, own]) => ({
     field,
     definition: definitionTexts[field],
-    unit: unitNames.find((unit) => unitFields[unit].includes(field)),
+    unit: Object.entries(units).find(([, fields]) => fields.includes(field))?.[0],
     ...own,
   })),
 }));

@@ -119,7 +119,7 @@ export const performanceMetrics: readonly MetricGroup[] = [
       dividends: {
         formula: 'shares at the close before the ex-date · cash per share, to 1/10000',
       },
-      cost_basis: { unit: 'money' },
+      cost_basis: { unit: 'dollars' },
       exposure: {},
       turnover: {
         source: 'SEC Form N-1A, item 13, with cash in the value',

@@ -322,25 +322,22 @@ function resolveKey(
   { signature, url, key_source: source, key_variable: variable }: Entry,
   live: ModelConfiguration | undefined,
   { settings, environment }: EndpointSources,
-): Pick<ProviderEndpoint, 'apiKey' | 'keyName'> | Missing {
-  const inVariable = (name: string | null | undefined) => ({
-    keyName: name ?? '',
-    held: environment[name ?? ''],
-  });
-  const inEntry = { keyName: 'openai_api_key', held: live?.openai_api_key };
+): Pick<ProviderEndpoint, 'apiKey' | 'keyOrigin'> | Missing {
+  const inVariable = (name: string) => ({ name, held: environment[name] });
+  const inEntry = { name: 'openai_api_key', held: live?.openai_api_key };
   const places =
     source === 'service'
-      ? [{ keyName: makers[0].keyVariable, held: settings.openaiApiKey }]
-      : [inVariable(variable), inEntry, inVariable(live?.openai_api_key_env)];
+      ? [{ name: makers[0].keyVariable, held: settings.openaiApiKey }]
+      : [inVariable(variable ?? ''), inEntry, inVariable(live?.openai_api_key_env ?? '')];
   if (source === 'entry') places.unshift(inEntry);
   const found = places.find(({ held }) => held?.trim() && !isPlaceholder(held));
   if (found?.held != null) {
     const apiKey = found.held.trim();
     return isHeaderKey(apiKey)
-      ? { apiKey, keyName: found.keyName }
+      ? { apiKey, keyOrigin: `key from ${found.name}` }
       : { error: `Cannot call '${signature}': its key contains blanks or characters beyond ASCII` };
   }
   if (source === null || (source === 'service' && url !== makers[0].url))
-    return { apiKey: null, keyName: null };
+    return { apiKey: null, keyOrigin: 'no key' };
   return { error: `Model '${signature}' has no key: ${KEY_PLACES[source](variable)}` };
 }

@@ -55,10 +55,17 @@ function nestedSchemas(schema: v.GenericSchema): v.GenericSchema[] {
   return parts.filter((part): part is v.GenericSchema => typeof part === 'object' && part !== null);
 }
 
-/** The named schemas themselves, as `components.schemas` has them. */
+/**
+ * The named schemas themselves, as `components.schemas` has them: with what each property means,
+ * where its own schema does not say it.
+ */
 function describeNamed(names: Names): Record<string, JsonSchema> {
-  const all = Object.entries(toJsonSchemaDefs(names, conversionConfig('input')));
-  return Object.fromEntries(all.map(([name, own]) => [name, describeProperties(own, name)]));
+  const schemas = toJsonSchemaDefs(names, conversionConfig('input'));
+  for (const [title, { properties = {} }] of Object.entries(schemas))
+    for (const [name, own] of Object.entries(properties))
+      if (typeof own === 'object')
+        own.description ??= fields[`${title}.${name}`] ?? fields[name] ?? '';
+  return schemas;
 }
 
 /** A schema that refers to the titled ones by title. */
@@ -104,16 +111,6 @@ function simplifySchema({ type }: { type: string }, schema: JsonSchema): JsonSch
     ...schema,
     anyOf: schema.anyOf.flatMap((one) => (typeof one === 'object' && one.anyOf) || [one]),
   };
-}
-
-/** Adds what each property means, where its schema does not say it. */
-function describeProperties({ properties, ...schema }: JsonSchema, title: string): JsonSchema {
-  if (properties === undefined) return schema;
-  const described = Object.entries(properties).map(([name, own]) => [
-    name,
-    { description: fields[`${title}.${name}`] ?? fields[name], ...Object(own) },
-  ]);
-  return { ...schema, properties: Object.fromEntries(described) };
 }
 
 /**

@@ -42,7 +42,7 @@ export function createProviderModel(
   endpoint: ProviderEndpoint,
   { tools, isOneAnswer = false, onFailure, onRefused }: AskOptions,
 ): Model {
-  const { api, parameters, stream, cacheKey } = endpoint;
+  const { api, baseUrl, keyOrigin, parameters, stream, cacheKey } = endpoint;
   const dialect = dialects[api];
   const leftOut = new Set<Addition>(endpoint.leftOut);
   const madeBy = describeServer(endpoint);
@@ -78,7 +78,7 @@ export function createProviderModel(
       const { status, words, usage } = verdict;
       const isKeyRefused = KEY_REFUSED.includes(status);
       const reason = isKeyRefused
-        ? `returned ${status} (${describeKey(endpoint)}): ${words}`
+        ? `returned ${status} (${keyOrigin}, host ${new URL(baseUrl).host}): ${words}`
         : verdict.reason;
       const refused = findRefused(verdict, added, hasEffort(parameters));
       if (refused.length > 0) {
@@ -105,11 +105,6 @@ export function createProviderModel(
 function describeServer({ api, baseUrl, parameters }: ProviderEndpoint): string {
   const { origin, pathname } = new URL(baseUrl);
   return `${String(parameters['model'])} at ${origin}${pathname.replace(/\/+$/, '')} (${api})`;
-}
-
-function describeKey({ baseUrl, apiKey, keyName }: ProviderEndpoint): string {
-  const key = apiKey === null ? 'no key' : `key from ${keyName}`;
-  return `${key}, host ${new URL(baseUrl).host}`;
 }
 
 /** Blocks that one server signed or encrypted are never sent to another. */

@@ -10,6 +10,7 @@ import {
   throwLockHeld,
   storageFault,
   findStorageFault,
+  describeDamage,
   storageMessage,
 } from '#database/storage/faults.ts';
 import {
@@ -148,7 +149,8 @@ export function openDatabase(
     if (isServing) connection.exec('PRAGMA busy_timeout = 0');
   } catch (error) {
     connection?.close();
-    throw cannot(`open the database ${path}`, error, storageMessage(error, path));
+    const why = describeDamage(error) ?? storageMessage(error, path);
+    throw cannot(`open the database ${path}`, error, why);
   }
   return createDatabase(connection, path);
 }
@@ -182,7 +184,7 @@ function assertOwnDatabase(path: string, file: string): void {
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
   } catch (error) {
-    const message = `Cannot reset ${path}: ${storageMessage(error)}; move it away if it is no longer needed`;
+    const message = `Cannot reset ${path}: ${describeDamage(error) ?? errorMessage(error)}; move it away if it is no longer needed`;
     throw new ServiceError('cannot_start', message, { cause: error });
   } finally {
     connection?.close();

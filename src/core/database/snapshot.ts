@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { existsSync, statSync } from 'node:fs';
-import { ServiceError } from '#domain/service-error.ts';
+import { errorMessage, ServiceError } from '#domain/service-error.ts';
 import { type Address, BUSY_TIMEOUT_MS, type Database, prepareOnce } from './database.ts';
 import { checkOwnership, isEmpty } from '#database/schema/schema.ts';
-import { storageMessage } from '#database/storage/faults.ts';
+import { describeDamage } from '#database/storage/faults.ts';
 import { assertUsable, realPath } from '#database/storage/files.ts';
 
 /** A program has it open with a log beside it; the index of that log is only read. */
@@ -82,7 +82,7 @@ export function unreadable(path: string, error: unknown): ServiceError {
   const message =
     error instanceof ServiceError
       ? error.message
-      : `Cannot read the database ${path}: ${storageMessage(error)}`;
+      : `Cannot read the database ${path}: ${describeDamage(error) ?? errorMessage(error)}`;
   return new ServiceError('storage_fault', message, { cause: error });
 }
 

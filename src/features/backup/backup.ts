@@ -14,7 +14,7 @@ import {
   logBeside,
 } from '#database/storage/new-file.ts';
 import { unreadable, withSnapshot } from '#database/snapshot.ts';
-import { isDamage } from '#database/storage/faults.ts';
+import { describeDamage } from '#database/storage/faults.ts';
 import { examineDatabase, queryInChildProcess } from '#database/integrity.ts';
 import { checkManifest } from '#database/manifest.ts';
 import { makeFolder, realPath, assertUsable } from '#database/storage/files.ts';
@@ -119,7 +119,7 @@ async function copyDatabase(
         [vacuum],
         signal,
       );
-      if (error !== null) throw isDamage(error) ? unreadable(path, error) : error;
+      if (error !== null) throw describeDamage(error) ? unreadable(path, error) : error;
     } finally {
       clearInterval(timer);
     }

@@ -39,22 +39,18 @@ const LACKS = new Map([
   [0x150a, NO_SHARED_MEMORY],
 ]);
 
+/** What is wrong with a damaged database, in SQLite's words, and what to do; undefined for any other error. */
+export function describeDamage(thrown: unknown): string | undefined {
+  if (!DAMAGED.includes(primaryCode(thrown))) return undefined;
+  return `its file is damaged (${errorMessage(thrown)}); restore a backup`;
+}
+
 /**
- * The message of an error of SQLite, with what to do if the file is damaged or its file system lacks
- * what SQLite needs; at a `path` to write to, also if only another user may.
+ * The message of an error while a file at `path` was opened for writing. It says what to do if the
+ * file system lacks what SQLite needs, or if only another user may write.
  */
-export function storageMessage(thrown: unknown, path?: string): string {
-  return findRemedy(thrown) ?? errorMessage(thrown) + (path ? ownerHint(thrown, path) : '');
-}
-
-export function isDamage(thrown: unknown): boolean {
-  return DAMAGED.includes(primaryCode(thrown));
-}
-
-function findRemedy(thrown: unknown): string | undefined {
-  return isDamage(thrown)
-    ? `its file is damaged (${errorMessage(thrown)}); restore a backup`
-    : LACKS.get(resultCode(thrown));
+export function storageMessage(thrown: unknown, path: string): string {
+  return LACKS.get(resultCode(thrown)) ?? errorMessage(thrown) + ownerHint(thrown, path);
 }
 
 /** The command that lets this process write, if only another user may; otherwise empty. */
@@ -79,7 +75,10 @@ function ownerHint(thrown: unknown, path: string): string {
 export function findStorageFault(thrown: unknown): string | null {
   if (thrown instanceof ServiceError)
     return thrown.code === 'storage_fault' ? thrown.message : null;
-  const what = findRemedy(thrown) ?? STORAGE_FAULTS.get(primaryCode(thrown));
+  const what =
+    describeDamage(thrown) ??
+    LACKS.get(resultCode(thrown)) ??
+    STORAGE_FAULTS.get(primaryCode(thrown));
   return what === undefined ? null : sentence(what);
 }
 

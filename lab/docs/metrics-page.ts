@@ -1,20 +1,28 @@
-import type { Metric } from '../../src/features/openapi/metric.ts';
 import { metricGroups } from '../../src/features/openapi/metrics.ts';
 import { metricLabel, shortLabel } from '../../src/features/performance/labels.ts';
 
 /** docs/reference/metrics.md: the list of metrics from the code, and what readers of them need besides. */
 
-/** `ModelDetails.symbols` is `symbols`. */
-const nameOf = ({ field }: Metric) => field.split('.').at(-1) ?? field;
+/** The units of the conventions in a response, for readers. */
+const unitLabels: Readonly<Record<string, string>> = {
+  return: 'fraction',
+  fraction: 'fraction',
+  profit: 'money',
+  dollars: 'money',
+  cost: 'dollars',
+  count: 'count',
+};
+
+type Metric = (typeof metricGroups)[number]['metrics'][number];
 
 function metricItem(metric: Metric): string {
-  const { definition, formula, source, missing, also, unit, isYearly } = metric;
-  const name = nameOf(metric);
+  const { field, definition, formula, source, missing, also, unit, isYearly } = metric;
+  const name = field.split('.').at(-1) ?? field; // `ModelDetails.symbols` is `symbols`
   const [label, short] = [metricLabel(name), shortLabel(name)];
   const facts = [
     `\`${name}\``,
     short !== label && `in tables "${short}"`,
-    unit,
+    unitLabels[unit ?? ''],
     isYearly && 'yearly',
   ];
   const worked = [formula && `\`${formula}\``, source].filter(Boolean).join('; ');

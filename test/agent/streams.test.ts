@@ -122,7 +122,6 @@ for (const [what, events] of open) {
       step: 1,
       read: dialects.chat.read,
       mayBeEmpty: true,
-      sent: '',
     });
     assert.ok('answer' in verdict);
     assert.deepEqual(
@@ -146,7 +145,7 @@ test('chat: without usage, the answer counts some time after the finish reason, 
   ]);
   const read = await readBody(stream, dialects.chat.assemble());
   assert.deepEqual([closedBefore, stream.isClosed()], [[false], true]);
-  const verdict = classify(read, { step: 1, read: dialects.chat.read, mayBeEmpty: true, sent: '' });
+  const verdict = classify(read, { step: 1, read: dialects.chat.read, mayBeEmpty: true });
   assert.ok('answer' in verdict);
   assert.equal(verdict.answer.content, 'Done.');
 });

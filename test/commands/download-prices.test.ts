@@ -115,8 +115,8 @@ test('--dividends: one row without an amount leaves only its date unknown, and i
   assert.equal(code, 1);
   assertLike(lines, [
     'Downloaded the dividends of 3 of 3 symbols.',
-    `…1 split or dividend …: AAPL (…only ${PAID} is unknown: no dividend and no split)`,
-    '…2 unreadable splits or dividends…',
+    `Rejected 1 …splits and dividends: AAPL (…only ${PAID} is unknown: no dividend and no split)`,
+    'Skipped 2 …splits and dividends: unreadable…',
     `Dividends of 2 of 3 symbols ${KNOWN}; still unknown on some of these dates: AAPL`,
   ]);
   assert.deepEqual(

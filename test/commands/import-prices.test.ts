@@ -218,7 +218,7 @@ test('an import says how many model-days are stale then, and nothing where none 
     const rows = dates.map((date) => `AAPL,${date},1,1\n`).join('');
     return (await importing(cwd, { 'prices.csv': BARS + rows }, '--as', 'raw')).stdout;
   };
-  const noted = (output: string) => /^.* stale .*$/m.exec(output)?.[0];
+  const noted = (output: string) => /^.*stale .*$/im.exec(output)?.[0];
   const stale = () => {
     const database = openDatabase(path);
     const { length } = staleNow(database);
@@ -226,8 +226,8 @@ test('an import says how many model-days are stale then, and nothing where none 
     return length;
   };
   assert.deepEqual([noted(await importAt(['2019-01-03'])), stale()], [undefined, 0]);
-  const one = '1 model-day is stale now; `check` lists it';
+  const one = 'Stale now: 1 model-day (see `check`)';
   assert.deepEqual([noted(await importAt(['2025-01-03'])), stale()], [one, 1]);
-  const two = '2 model-days are stale now; `check` lists them';
+  const two = 'Stale now: 2 model-days (see `check`)';
   assert.deepEqual([noted(await importAt(['2025-01-06'])), stale()], [two, 2]);
 });

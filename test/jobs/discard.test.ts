@@ -119,8 +119,8 @@ test('when a job is discarded, every response is as it was before the job, and t
 test('the message of a discard says how many model-days are stale then, as the warnings do', async (t) => {
   for (const [models, end_date, message, warning] of [
     [['model-a'], FIRST, '1 model-day withdrawn, 0 earlier results active again', null],
-    [['model-a'], SECOND, '1 …; 1 model-day is stale now (see warnings)', '1 model-day is stale…'],
-    [MODELS, SECOND, '2 …; 2 model-days are stale now (see warnings)', '2 model-days are stale…'],
+    [['model-a'], SECOND, '1 …; stale now: 1 model-day (see warnings)', '1 model-day is stale…'],
+    [MODELS, SECOND, '2 …; stale now: 2 model-days (see warnings)', '2 model-days are stale…'],
   ] as const) {
     const service = await serve(t);
     const early = await run(service, { '*': buy(1) }, { models: [...models], end_date: FIRST });

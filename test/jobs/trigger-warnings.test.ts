@@ -139,27 +139,3 @@ test('a trigger names what is missing to ask a model, once for all its runs, and
   const { details } = await service.waitForJob(body.job_id);
   assert.equal(details.find(({ model }: { model: string }) => model === 'gpt-5#2').error, missing);
 });
-
-/** A server that an entry names, and whether the trigger says that it gets no key. */
-const keyless = tableOf<[entry: string, isSaid: string]>(`
-  "basemodel":"anthropic/c","openai_base_url":"https://127.0.0.1:1/v1","repeats":2          | yes
-  "basemodel":"openai/gpt-oss-20b","openai_base_url":"https://127.0.0.1:1/v1","api":"chat"  | yes
-  "basemodel":"anthropic/c","openai_base_url":"https://me:pass@127.0.0.1:1/v1"              | no
-  "basemodel":"anthropic/c","openai_base_url":"https://127.0.0.1:1/v1","openai_api_key":"k" | no
-  "basemodel":"openai/gpt-oss-20b","openai_base_url":"http://127.0.0.1:1/v1"                | no
-  "basemodel":"acme/c","openai_base_url":"https://127.0.0.1:1/v1"                           | no
-  "basemodel":"c","openai_base_url":"https://127.0.0.1:1/v1"                                | no
-  "api":"agent","basemodel":"anthropic/c","agent_url":"https://127.0.0.1:1/v1"              | no
-`);
-test('a trigger says that a maker by name gets no key at an https URL: a local server may need none', async (t) => {
-  const models = keyless.map(([entry], index) => JSON.parse(`{"signature":"m${index}",${entry}}`));
-  const service = await startProdService(t, {
-    ...{ models, environment: {}, agent: scriptedAgent({}) },
-  });
-  for (const [index, [entry, isSaid]] of keyless.entries()) {
-    const { body } = await service.post('/simulate/trigger', { ...ONE_DAY, models: [`m${index}`] });
-    const expected = [`m${index}: no key …openai_api_key_env…`];
-    assertLike(body.warnings ?? [], isSaid === 'yes' ? expected : [], entry);
-    await service.waitForJob(body.job_id);
-  }
-});

@@ -100,7 +100,7 @@ test("the form shows the server's own words and sends the choices", async (t) =>
   const { page } = reader;
   await reader.open('/');
   await fillAndStart(reader, firstDate, '');
-  await page.getByText('end_date: end_date is required and cannot be null or empty').waitFor();
+  await page.getByText('end_date is required and cannot be null or empty').waitFor();
   await fillAndStart(reader, lastDate, firstDate);
   await page.getByText(/Invalid date range/i).waitFor();
   await page.getByLabel('Other models').fill('model-b, someone');

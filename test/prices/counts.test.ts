@@ -34,13 +34,13 @@ const reports: [of: (number: number) => Partial<DownloadReport>, one: string, tw
   ],
   [
     (n) => ({ refusedActions: some(SYMBOLS, n).map(refused) }),
-    '…1 split or dividend …: A (no open)',
-    '…2 splits or dividends …: A (no open), B (no open)',
+    'Rejected 1 …splits and dividends: A (no open)',
+    'Rejected 2 …splits and dividends: A (no open), B (no open)',
   ],
   [
     (n) => ({ skippedActions: n }),
-    '…1 unreadable split or dividend …',
-    '…2 unreadable splits or dividends …',
+    'Skipped 1 …splits and dividends: unreadable…',
+    'Skipped 2 …splits and dividends: unreadable…',
   ],
   [(n) => ({ syntheticReplaced: some(SYMBOLS, n) }), '…1 symbol: A', '…2 symbols: A, B'],
   [

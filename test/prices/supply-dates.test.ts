@@ -269,7 +269,7 @@ test('dividends in other currencies and ones that cannot be read are in the warn
   const { warnings } = await supply();
   assert.match(
     warnings[0] ?? '',
-    / 2 splits or dividends .*: A \(a dividend in EUR\), B \(.* 2025-11-18 is unknown: /,
+    /Rejected 2 .*splits and dividends: A \(a dividend in EUR\), B \(.* 2025-11-18 is unknown: /,
   );
   assert.deepEqual(rows('SELECT symbol FROM dividends'), ['C']);
   const spans = `SELECT symbol, start_date, end_date FROM dividend_coverage WHERE symbol <> 'C' ORDER BY 1, 2`;

@@ -31,7 +31,7 @@ export function endpointAt(
   changes: Partial<ProviderEndpoint> = {},
 ): ProviderEndpoint {
   return {
-    ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: null, keyName: null },
+    ...{ kind: 'provider', api: 'chat', baseUrl, apiKey: null, keyOrigin: 'no key' },
     parameters: { model: 'test' },
     ...{ stream: 'off', cacheKey: null, leftOut: [] },
     ...{ requestTimeoutMs: 60_000, maxRetries: 0, baseDelayMs: 1 },

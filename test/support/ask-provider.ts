@@ -18,7 +18,7 @@ export function endpointOf(
       api: 'chat',
       baseUrl,
       apiKey: KEY,
-      keyName: 'KEY',
+      keyOrigin: 'key from KEY',
       parameters: { model: 'test' },
     },
     ...{ stream: 'off', cacheKey: null, leftOut: [] },

@@ -153,7 +153,6 @@ export async function verdictOn(
     step: 3,
     read: (...read) => markWritten(dialect.read(...read), conversation),
     mayBeEmpty: conversation.some(({ role }) => role === 'tool'),
-    sent: 'key from KEY, host h',
   });
 }
 

@@ -126,18 +126,6 @@ export const cancelRoute = route({
   },
 });
 
-function describeDiscarded({
-  withdrawn,
-  restored,
-  stale,
-}: NonNullable<Awaited<ReturnType<typeof discardJob>>>): string {
-  const changed =
-    `Job discarded: ${count(withdrawn, 'model-day')} withdrawn, ` +
-    `${count(restored, 'earlier result')} active again`;
-  if (stale === 0) return changed;
-  return `${changed}; ${count(stale, 'model-day is', 'model-days are')} stale now (see warnings)`;
-}
-
 export const discardRoute = route({
   method: 'DELETE',
   path: '/jobs/{job_id}',
@@ -147,9 +135,13 @@ export const discardRoute = route({
   errors: { ...NO_JOB, 409: 'A job has not ended.' },
   async handle(context, { params: { job_id = '' } }) {
     checkJob(context.database, { jobId: job_id });
-    const discarded = await discardJob(context, job_id);
+    const done = await discardJob(context, job_id);
     const message =
-      discarded === null ? 'The job was already discarded' : describeDiscarded(discarded);
+      done === null
+        ? 'The job was already discarded'
+        : `Job discarded: ${count(done.withdrawn, 'model-day')} withdrawn, ` +
+          `${count(done.restored, 'earlier result')} active again` +
+          (done.stale > 0 ? `; stale now: ${count(done.stale, 'model-day')} (see warnings)` : '');
     return jsonBody(context.settings, { job_id, status: 'discarded', message });
   },
 });

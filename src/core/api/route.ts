@@ -82,6 +82,9 @@ export const MODEL_DAY_ERRORS = {
   ...BUSY,
 };
 
+/** What is wrong with a field that is missing, after its name. */
+export const REQUIRED = 'is required and cannot be null or empty';
+
 export const BAD_BODY = {
   413: 'The body is too large.',
   415: 'The body is not declared as JSON.',

@@ -16,11 +16,10 @@ import {
   warningEntries,
   warningFields,
 } from './schemas.ts';
-import { BAD_BODY, route } from './route.ts';
+import { BAD_BODY, REQUIRED, route } from './route.ts';
 
 /** The length of an `Idempotency-Key`, of which UUIDs and hashes are far shorter, and of a name. */
 const MAX_KEY_LENGTH = 200;
-const END_DATE_REQUIRED = 'is required and cannot be null or empty';
 
 export const triggerRequest = v.pipe(
   v.strictObject({
@@ -36,8 +35,8 @@ export const triggerRequest = v.pipe(
       ),
     ),
     end_date: v.pipe(
-      v.string((issue) => (issue.input === null ? END_DATE_REQUIRED : invalidDate(issue.input))),
-      v.nonEmpty(END_DATE_REQUIRED),
+      v.string((issue) => (issue.input === null ? REQUIRED : invalidDate(issue.input))),
+      v.nonEmpty(REQUIRED),
       existsInCalendar,
       describedAsDate,
       v.description('The last date; both ends are included.'),

@@ -86,20 +86,18 @@ export function createClient(baseUrl: string, token: string | null) {
 const UNAUTHORIZED = 401;
 const NO_ACCESS = 'The service needs an access token: set API_TOKEN to a token that it knows';
 
-/** With the words of the response, or with whatever a proxy sent instead. */
+/** With the words of the service, or with whatever a proxy sent instead. */
 function refusal(
   what: string,
   { status, text, body }: { status: number; text: string; body: Json },
 ): ServiceError {
+  const isTransient = TRANSIENT_STATUSES.has(status);
   const detail = asText(body['detail']);
-  const note = status < 400 ? ' (a redirect, which is not followed)' : '';
   const words = quote(detail ?? text, MAX_QUOTED_LENGTH);
+  const note = status < 400 ? ' (a redirect, which is not followed)' : '';
   const foreign = `${what} returned status ${status}${note}${words && `: ${words}`}`;
-  const isOwn = detail && status >= 400 && !TRANSIENT_STATUSES.has(status);
-  const message = status === UNAUTHORIZED ? NO_ACCESS : isOwn ? words : foreign;
-  return TRANSIENT_STATUSES.has(status)
-    ? new Unavailable(message)
-    : new Refused(message, { status, body });
+  const message = status === UNAUTHORIZED ? NO_ACCESS : detail && !isTransient ? words : foreign;
+  return isTransient ? new Unavailable(message) : new Refused(message, { status, body });
 }
 
 /** What the client commands share. */

@@ -5,7 +5,7 @@ import { findStorageFault } from '#database/storage/faults.ts';
 import { stackTrace } from '#process/log.ts';
 import { forTerminal, showLines, wrapText } from '#text/text.ts';
 import { VERSION } from '#process/version.ts';
-import { asksForHelp, quoted, parseArguments, WrongUsage, type Positionals } from './arguments.ts';
+import { asksForHelp, quoted, parseArguments, WrongUsage } from './arguments.ts';
 import type { Command, Commands } from './command.ts';
 import { PROGRAM_NAME } from '#process/program.ts';
 
@@ -30,18 +30,15 @@ export function generalHelp(commands: Commands): string {
   ].join('\n');
 }
 
-export function commandHelp(
-  name: string,
-  { summary, details, exitCodes, options, positionals, example }: Command,
-): string {
-  const rows = optionRows(options);
+export function commandHelp(name: string, command: Command): string {
+  const { summary, details, exitCodes, options, example } = command;
   const page = [
-    `Usage: ${PROGRAM_NAME} ${commandUsage(name, { options, positionals })}`,
+    `Usage: ${PROGRAM_NAME} ${commandUsage(name, command)}`,
     '',
     summary,
     ...[...details, `Exit code: ${exitCodes}`].flatMap((text) => wrapText(text, MAX_LINE)),
     '',
-    ...columns([...rows, ['--help', 'Show this page.']]),
+    ...columns([...optionRows(options), ['--help', 'Show this page.']]),
     '',
     'Example:',
     `  ${PROGRAM_NAME} ${example}`,
@@ -59,19 +56,12 @@ export function optionRows(options: Command['options']): string[][] {
 }
 
 /** The words of a command line. */
-export function commandUsage(
-  name: string,
-  { options, positionals }: Pick<Command, 'options'> & { positionals?: Positionals | undefined },
-): string {
+export function commandUsage(name: string, { options, positionals }: Command): string {
   const some = Object.keys(options).length > 0 ? ' [OPTIONS]' : '';
-  return name + some + argumentsUsage(positionals);
-}
-
-function argumentsUsage(positionals: Positionals | undefined): string {
-  if (positionals === undefined) return '';
-  const { name, least, most } = positionals;
-  const some = most === Infinity ? `${name}...` : name;
-  return least > 0 ? ` ${some}` : ` [${some}]`;
+  if (positionals === undefined) return name + some;
+  const { name: noun, least, most } = positionals;
+  const all = most === Infinity ? `${noun}...` : noun;
+  return `${name}${some} ${least > 0 ? all : `[${all}]`}`;
 }
 
 function columns(rows: readonly (readonly string[])[]): string[] {

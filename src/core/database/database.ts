@@ -9,8 +9,8 @@ import {
   isLockHeld,
   throwLockHeld,
   storageFault,
-  describeDamage,
   findStorageFault,
+  describeDamage,
   storageMessage,
 } from '#database/storage/faults.ts';
 import {
@@ -184,8 +184,7 @@ function assertOwnDatabase(path: string, file: string): void {
     connection = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     if (isForeign(connection)) throw new Error('it is a database of another program');
   } catch (error) {
-    const why = describeDamage(error) ?? errorMessage(error);
-    const message = `Cannot reset ${path}: ${why}; move it away if it is no longer needed`;
+    const message = `Cannot reset ${path}: ${describeDamage(error) ?? errorMessage(error)}; move it away if it is no longer needed`;
     throw new ServiceError('cannot_start', message, { cause: error });
   } finally {
     connection?.close();

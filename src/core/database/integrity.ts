@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts';
 /** The first rows of one query, or none and why it could not be read to the end. */
 interface Result<Row> {
   first: Row[];
-  error: (Error & { errcode?: number }) | null;
+  error: Error | null;
 }
 
 type Results<Queries> = { -readonly [Place in keyof Queries]: Result<RowOf<Queries[Place]>> };
@@ -82,8 +82,7 @@ export async function queryInChildProcess<
   try {
     const results: Results<Queries> = JSON.parse((await reading).stdout);
     for (const result of results)
-      if (result.error !== null)
-        result.error = Object.assign(new Error(result.error.message), result.error);
+      if (result.error !== null) result.error = Object.assign(new Error(), result.error);
     return results;
   } catch (error) {
     signal.throwIfAborted();

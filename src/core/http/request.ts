@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import * as v from 'valibot';
-import type { Fields } from '#api/route.ts';
+import { type Fields, REQUIRED } from '#api/route.ts';
 import { HttpError } from './errors.ts';
 import type { HttpLimits } from './limits.ts';
 import { asObject, repeatedName } from '#json/json.ts';
@@ -245,9 +245,8 @@ function describeUnknown(name: string, known: object): string {
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const field = issuePath(issue);
   const isAbsent = issue.type === 'object' && issue.path !== undefined; // a parameter that a query must have
-  const isGiven = issue.type !== 'strict_object' && !isAbsent;
-  const problem = isGiven ? issue.message : 'is required and cannot be null or empty';
-  return `${field}${problem.startsWith('is required') ? '' : ':'} ${problem}`;
+  const isMissing = issue.type === 'strict_object' || isAbsent || issue.message === REQUIRED;
+  return isMissing ? `${field} ${REQUIRED}` : `${field}: ${issue.message}`;
 }
 
 /** `models[2]`; shortened, because the client controls the names of unknown fields. */

@@ -160,13 +160,11 @@ function endpointFields(
   if (held?.trim()) return { ...address, key_source: 'entry', key_variable: variable || null };
   if (variable) return { ...address, key_source: 'variable', key_variable: variable };
   if (endpoint.api === 'agent') return address;
-  if (endpoint.maker === null || endpoint.maker === makers[0])
-    return {
-      ...address,
-      key_source: 'service',
-      key_variable: settings.openaiApiKey === null ? null : makers[0].keyVariable,
-    };
-  return { ...address, key_source: 'maker', key_variable: endpoint.maker.keyVariable };
+  const { keyVariable } = endpoint.maker ?? makers[0];
+  if (keyVariable !== makers[0].keyVariable)
+    return { ...address, key_source: 'maker', key_variable: keyVariable };
+  const key_variable = settings.openaiApiKey === null ? null : keyVariable;
+  return { ...address, key_source: 'service', key_variable };
 }
 
 /** Each run has a seed of its own: that of the entry plus the number of runs before it. */
@@ -308,12 +306,6 @@ function urlSecrets(url: string): string[] {
   return [...new Set([Buffer.from(user).toString('base64'), ...written, ...meant])];
 }
 
-/** A maker's model elsewhere; a local server, asked by http, may need no key. */
-export function mayNeedKey({ kind, url, url_is_cut, basemodel }: Entry): boolean {
-  if (kind !== 'provider' || url_is_cut || !url?.startsWith('https:')) return false;
-  return basemodel.includes('/') && 'maker' in resolveEndpoint({ basemodel }, null);
-}
-
 /** Where a key that is missing has to be, by where the trigger found it. */
 const KEY_PLACES = {
   entry: () => 'openai_api_key, which its entry held, is no longer in the server configuration',
@@ -321,12 +313,6 @@ const KEY_PLACES = {
   maker: (variable) => `set ${variable}, or openai_api_key_env in its entry`,
   service: () => 'set openai_api_key or openai_api_key_env in its entry, or OPENAI_API_KEY',
 } satisfies Record<string, (variable: string | null) => string>;
-
-/** A place where a key may be. */
-interface KeyPlace {
-  keyName: string | null | undefined;
-  held: string | null | undefined;
-}
 
 /**
  * The run's key; null for a server that needs none. It is where the trigger found it, or else where
@@ -336,25 +322,22 @@ function resolveKey(
   { signature, url, key_source: source, key_variable: variable }: Entry,
   live: ModelConfiguration | undefined,
   { settings, environment }: EndpointSources,
-): Pick<ProviderEndpoint, 'apiKey' | 'keyName'> | Missing {
-  const inVariable = (keyName: string | null | undefined): KeyPlace => ({
-    keyName,
-    held: keyName ? environment[keyName] : null,
-  });
-  const inEntry: KeyPlace = { keyName: 'openai_api_key', held: live?.openai_api_key };
-  const others = [inVariable(variable), inEntry, inVariable(live?.openai_api_key_env)];
-  const places: KeyPlace[] =
+): Pick<ProviderEndpoint, 'apiKey' | 'keyOrigin'> | Missing {
+  const inVariable = (name: string) => ({ name, held: environment[name] });
+  const inEntry = { name: 'openai_api_key', held: live?.openai_api_key };
+  const places =
     source === 'service'
-      ? [{ keyName: makers[0].keyVariable, held: settings.openaiApiKey }]
-      : [...(source === 'entry' ? [inEntry] : []), ...others];
+      ? [{ name: makers[0].keyVariable, held: settings.openaiApiKey }]
+      : [inVariable(variable ?? ''), inEntry, inVariable(live?.openai_api_key_env ?? '')];
+  if (source === 'entry') places.unshift(inEntry);
   const found = places.find(({ held }) => held?.trim() && !isPlaceholder(held));
-  const key = found?.held?.trim();
-  if (key !== undefined && !isHeaderKey(key))
-    return {
-      error: `Cannot call '${signature}': its key contains blanks or characters beyond ASCII`,
-    };
-  if (key !== undefined) return { apiKey: key, keyName: found?.keyName ?? null };
+  if (found?.held != null) {
+    const apiKey = found.held.trim();
+    return isHeaderKey(apiKey)
+      ? { apiKey, keyOrigin: `key from ${found.name}` }
+      : { error: `Cannot call '${signature}': its key contains blanks or characters beyond ASCII` };
+  }
   if (source === null || (source === 'service' && url !== makers[0].url))
-    return { apiKey: null, keyName: null };
+    return { apiKey: null, keyOrigin: 'no key' };
   return { error: `Model '${signature}' has no key: ${KEY_PLACES[source](variable)}` };
 }

@@ -33,7 +33,7 @@ import { connectProviders, usesSyntheticPrices } from '#prices/providers.ts';
 import { noDownloadReason } from '#prices/supply.ts';
 import { mixWarnings } from '#prices/warnings.ts';
 import type { WorkerContext } from './active-job.ts';
-import { mayNeedKey, resolveModel, knownKeys, resolveEntry } from './entries.ts';
+import { resolveModel, knownKeys, resolveEntry } from './entries.ts';
 
 export interface JobRequest {
   /** Null means resume mode. */
@@ -60,9 +60,7 @@ interface ResolvedRun extends ModelRun {
   entry: Entry;
   /** Why it cannot be asked as the configuration is now; null when it can. */
   problem: string | null;
-  isKeyless: boolean;
 }
-type Resolved = { kind?: string; error?: string | null; apiKey?: string | null };
 
 const NO_DOCUMENTS =
   'Models get no documents: the universe is a control market, and documents would name its companies';
@@ -107,8 +105,8 @@ export function planJob(context: WorkerContext, request: JobRequest) {
   const sources = { settings, configuration, agentConfig, environment, isKey, hasDocuments };
   const resolved = runs.map((run) => {
     const entry = resolveEntry(run, sources);
-    const { error: problem = null, apiKey }: Resolved = resolveModel(entry, sources);
-    return { ...run, entry, problem, isKeyless: apiKey === null };
+    const model = resolveModel(entry, sources);
+    return { ...run, entry, problem: 'error' in model ? model.error : null };
   });
   const hasEarlierDays = ({ model }: { model: string }) =>
     (spans.get(model)?.firstDate ?? range.startDate) < range.startDate;
@@ -245,9 +243,6 @@ function entryWarnings(runs: readonly ResolvedRun[], { models }: Configuration):
     const meant = entry.kind === 'unlisted' ? hint(entry.signature, signatures) : '';
     return `${problem}${meant}; its model-days will fail`;
   });
-  const keyless = runs.filter(({ isKeyless, entry }) => isKeyless && mayNeedKey(entry));
-  const names = list([...new Set(keyless.map(({ signature }) => signature))]);
-  if (names) warnings.push(`${names}: no key is sent; if needed, set openai_api_key_env`);
   if (others > 0) warnings.push(`All model-days of ${count(others, 'more model')} will fail`);
   return warnings;
 }

@@ -244,20 +244,18 @@ export const NO_DATES = 'The job could not run: there are no prices for any of i
 
 /** What was skipped of a job, as sentences with counts. */
 function skipWarnings(skipped: readonly SkippedOnDate[], runs: ActiveJob['runs']): string[] {
-  const countSkipped = (reason: string) =>
-    skipped.reduce((sum, one) => (one.reason === reason ? sum + one.modelDays : sum), 0);
-  const completed = countSkipped(skipReasons.alreadyCompleted);
-  const early = countSkipped(skipReasons.beforeResumeDate);
-  const datesWith = (reason: string) =>
-    skipped.flatMap((one) => (one.reason === reason ? one.date : []));
-  const unpriced = datesWith(skipReasons.noPriceData);
-  const [first = ''] = datesWith(skipReasons.beforeResumeDate);
+  const skippedBy = (wanted: string) => skipped.filter(({ reason }) => reason === wanted);
+  const modelDays = (some: readonly SkippedOnDate[]) =>
+    some.reduce((sum, one) => sum + one.modelDays, 0);
+  const completed = modelDays(skippedBy(skipReasons.alreadyCompleted));
+  const early = skippedBy(skipReasons.beforeResumeDate);
+  const unpriced = skippedBy(skipReasons.noPriceData).map(({ date }) => date);
   const starts = [...runs].flatMap(([model, { startDate }]) =>
-    startDate > first ? `${model} runs from ${startDate} on` : [],
+    startDate > (early[0]?.date ?? '') ? `${model} runs from ${startDate} on` : [],
   );
   return compact([
     completed > 0 && `Skipped ${count(completed, 'completed model-day')}`,
-    early > 0 && `Skipped ${count(early, 'model-day')}: ${list(starts)}`,
+    early.length > 0 && `Skipped ${count(modelDays(early), 'model-day')}: ${list(starts)}`,
     unpriced.length > 0 &&
       `Skipped ${count(unpriced.length, 'date')} without prices: ${list(unpriced)}`,
   ]);

@@ -151,11 +151,9 @@ function contentWarnings(report: DownloadReport): string[] {
         'The old values are kept in price_revisions; model-days that used them become stale',
     refusedBars.length > 0 && refusedBarsWarning(refusedBars),
     refusedActions.length > 0 &&
-      `Rejected ${count(refusedActions.length, 'split or dividend', 'splits or dividends')} of the price provider: ` +
-        describeReasons(refusedActions),
+      `Rejected ${refusedActions.length} of the price provider's splits and dividends: ${describeReasons(refusedActions)}`,
     skippedActions > 0 &&
-      `Skipped ${count(skippedActions, 'unreadable split or dividend', 'unreadable splits or dividends')} ` +
-        'of the price provider, outside the dates of the job',
+      `Skipped ${skippedActions} of the price provider's splits and dividends: unreadable, and outside the dates of the job`,
     syntheticReplaced.length > 0 &&
       `Real prices replaced the synthetic prices of ${count(syntheticReplaced.length, 'symbol')}: ${list(syntheticReplaced)}`,
   ]);
@@ -209,7 +207,7 @@ export function contradictionWarnings(contradicted: readonly ContradictedSplit[]
   const rest = sentences.splice(MAX_NAMED).length;
   if (rest > 0)
     sentences.push(
-      `${count(rest, 'more split')} contradict${rest === 1 ? 's' : ''} the stored prices`,
+      `${count(rest, 'more split contradicts', 'more splits contradict')} the stored prices`,
     );
   return sentences;
 }

@@ -25,15 +25,11 @@ interface SettingGroup {
 const LOCAL = 'this machine, at `API_HOST` and `API_PORT`';
 const MIRROR = 'For a mirror or a proxy of the provider.';
 
-const makerKeys = Object.fromEntries(
-  makers.map(({ prefixes, keyVariable }, index): [string, SettingText] => {
+const otherMakerKeys = Object.fromEntries(
+  makers.slice(1).map(({ prefixes, keyVariable }): [string, SettingText] => {
     const named = prefixes.map((prefix) => `\`${prefix}/\``).join(' or ');
-    const isFirst = index === 0;
-    const models = `models whose \`basemodel\` begins with ${named}${isFirst ? ' or names no provider' : ''}`;
-    const others = isFirst
-      ? ' Entries with a URL of their own use it too, unless they name another key.'
-      : ' The service sends it to no other host.';
-    return [keyVariable, { text: `The key for ${models}.${others}` }];
+    const text = `The key for models whose \`basemodel\` begins with ${named}. The service sends it to no other host.`;
+    return [keyVariable, { text }];
   }),
 );
 
@@ -80,7 +76,12 @@ export const settingGroups: readonly SettingGroup[] = [
   {
     title: 'Keys of model providers',
     settings: {
-      ...makerKeys,
+      OPENAI_API_KEY: {
+        text:
+          'The key for models whose `basemodel` begins with `openai/` or names no provider. Entries with a URL of their own ' +
+          'use it too, unless they name another key.',
+      },
+      ...otherMakerKeys,
       OPENAI_API_BASE: {
         text:
           'The URL that the service calls for every entry without a URL of its own, such as a gateway or a local server. ' +

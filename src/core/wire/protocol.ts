@@ -123,8 +123,8 @@ export interface ProviderEndpoint {
   baseUrl: string;
   /** Null for a server that needs no key. */
   apiKey: string | null;
-  /** The variable, or the field of the entry, that has the key. */
-  keyName: string | null;
+  /** Where the key is from, in words: the variable, or the field of the entry. */
+  keyOrigin: string;
   /** What else in the URL and the parameters is a secret: no error and no answer repeats it. */
   secrets?: string[];
   /** What the entry sets: `model`, and other fields of the body in the dialect's names. */

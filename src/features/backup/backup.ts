@@ -119,7 +119,7 @@ async function copyDatabase(
         [vacuum],
         signal,
       );
-      if (error !== null) throw describeDamage(error) === null ? error : unreadable(path, error);
+      if (error !== null) throw describeDamage(error) ? unreadable(path, error) : error;
     } finally {
       clearInterval(timer);
     }

@@ -113,6 +113,15 @@ export const figureFields: Readonly<Record<string, string>> = {
   return: 'The daily returns of the period, linked.',
   factors: 'The factors of the regression.',
   'Conventions.factors': 'The factors that are stored.',
+  'Conventions.trading_days_per_year': 'How many model-days make a year.',
+  'Conventions.risk_free_rate': 'The risk-free rate per year (RISK_FREE_RATE), as a fraction.',
+  'Conventions.risk_free_rate_daily': 'The risk-free rate per day, as a fraction.',
+  'Conventions.min_days_for_annual_return': 'Returns over fewer days are not annualised.',
+  'Conventions.min_days_for_risk': 'Figures of risk need as many days.',
+  'Conventions.min_share_of_weekdays':
+    'Nothing is scaled to a year when a smaller fraction of the weekdays has a return.',
+  'Conventions.definitions': 'The definition of each figure, by name.',
+  'Conventions.units': 'The names of the figures in each unit. All others are plain numbers.',
   factor: 'The name of the factor.',
   'StyleFactor.beta': 'By how much the return moved with the factor: the slope.',
   standard_error:

@@ -1,21 +1,44 @@
+import { conventions } from '../comparison/conventions.ts';
+import { definitions, reportConventions } from '../performance/definitions.ts';
 import { comparisonMetrics } from './comparison-metrics.ts';
-import { metricText } from './metric.ts';
 import { performanceMetrics } from './performance-metrics.ts';
 
-/** Every metric: for its description in the interface, and for docs/reference/metrics.md. The build reads it. */
+const definitionTexts: Readonly<Record<string, string>> = { ...conventions, ...definitions };
+const { units } = reportConventions(0, []);
 
-export const metricGroups = [...performanceMetrics, ...comparisonMetrics];
+const FRACTION = 'A fraction: 0.01 is 1 %';
+const MONEY = 'In the model’s currency';
+const unitTexts: Readonly<Record<string, string>> = {
+  return: FRACTION,
+  fraction: FRACTION,
+  profit: MONEY,
+  dollars: MONEY,
+  cost: 'In dollars',
+};
 
-const described = new Map(
-  metricGroups.flatMap((group) =>
-    group.metrics.map((metric) => [metric.field, metricText(metric, group)] as const),
-  ),
+/** Every metric, with what the conventions in responses say of it. */
+export const metricGroups = [...performanceMetrics, ...comparisonMetrics].map((group) => ({
+  ...group,
+  metrics: Object.entries(group.metrics).map(([field, own]) => ({
+    field,
+    definition: definitionTexts[field],
+    unit: Object.entries(units).find(([, fields]) => fields.includes(field))?.[0],
+    ...own,
+  })),
+}));
+
+/** Their numbers are inside objects, which say it themselves. */
+const OBJECTS = ['best_day', 'worst_day', 'max_drawdown', 'drawdowns', 'interval'];
+
+/** The descriptions of the metrics, by field. */
+export const metricTexts = metricGroups.flatMap(({ metrics, missing: usual = '' }) =>
+  metrics.map(({ field, definition, unit, missing = usual, also, isYearly }) => {
+    const others = [also, isYearly && 'with days on fewer than two of three weekdays'];
+    const sentences = [
+      definition,
+      unit && !OBJECTS.includes(field) && unitTexts[unit],
+      missing && [`Null ${missing}`, ...others.filter(Boolean)].join('; also '),
+    ];
+    return [field, `${sentences.filter(Boolean).join('. ')}.`] as const;
+  }),
 );
-
-/** Every field that is a metric, as in the list. */
-export const metricFields: readonly string[] = [...described.keys()];
-
-/** What the interface says of a metric; undefined for another field. */
-export function describeMetric(field: string): string | undefined {
-  return described.get(field);
-}

@@ -12,7 +12,6 @@ import { VERSION } from '#process/version.ts';
 import { type Example, makeExamples } from './examples.ts';
 import type { Route } from '#api/route.ts';
 import { fields } from './fields.ts';
-import { describeMetric } from './metrics.ts';
 import { operationTexts, parameterTexts, tagTexts } from './operations.ts';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
@@ -56,10 +55,17 @@ function nestedSchemas(schema: v.GenericSchema): v.GenericSchema[] {
   return parts.filter((part): part is v.GenericSchema => typeof part === 'object' && part !== null);
 }
 
-/** The named schemas themselves, as `components.schemas` has them. */
+/**
+ * The named schemas themselves, as `components.schemas` has them: with what each property means,
+ * where its own schema does not say it.
+ */
 function describeNamed(names: Names): Record<string, JsonSchema> {
-  const all = Object.entries(toJsonSchemaDefs(names, conversionConfig('input')));
-  return Object.fromEntries(all.map(([name, own]) => [name, describeProperties(own, name)]));
+  const schemas = toJsonSchemaDefs(names, conversionConfig('input'));
+  for (const [title, { properties = {} }] of Object.entries(schemas))
+    for (const [name, own] of Object.entries(properties))
+      if (typeof own === 'object')
+        own.description ??= fields[`${title}.${name}`] ?? fields[name] ?? '';
+  return schemas;
 }
 
 /** A schema that refers to the titled ones by title. */
@@ -105,24 +111,6 @@ function simplifySchema({ type }: { type: string }, schema: JsonSchema): JsonSch
     ...schema,
     anyOf: schema.anyOf.flatMap((one) => (typeof one === 'object' && one.anyOf) || [one]),
   };
-}
-
-/** The key of a property's description: of its schema, of a metric, or of its name; undefined without one. */
-export function findText(schema: string, name: string): { key: string; text: string } | undefined {
-  for (const key of [`${schema}.${name}`, name]) {
-    const text = fields[key] ?? describeMetric(key);
-    if (text !== undefined) return { key, text };
-  }
-  return undefined;
-}
-
-/** Adds what each property means, where its schema does not say it. */
-function describeProperties(schema: JsonSchema, title: string): JsonSchema {
-  const described = Object.entries(schema.properties ?? {}).map(([name, own]) => {
-    if (typeof own !== 'object' || own.description !== undefined) return [name, own];
-    return [name, { ...own, description: findText(title, name)?.text }];
-  });
-  return described.length === 0 ? schema : { ...schema, properties: Object.fromEntries(described) };
 }
 
 /**

@@ -55,10 +55,7 @@ export async function importPrices(
 /** What an import says of model-days that used other prices. */
 function describeStale(database: Reader): string {
   const { total } = staleModelDays(database, modelsWithSessions(database), { most: 0 });
-  if (total === 0) return '';
-  return total === 1
-    ? '1 model-day is stale now; `check` lists it\n'
-    : `${formatNumber(total)} model-days are stale now; \`check\` lists them\n`;
+  return total === 0 ? '' : `Stale now: ${plural(total, 'model-day')} (see \`check\`)\n`;
 }
 
 /**

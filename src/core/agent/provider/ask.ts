@@ -10,8 +10,10 @@ import { wellFormed } from './answer.ts';
 import { agent } from './own-agent.ts';
 import { responses } from './responses.ts';
 import { sendModelRequest } from './transport.ts';
-import { classify, KEY_REFUSED, type Refusal, waitAfter } from './verdict.ts';
+import { classify, type Refusal, waitAfter } from './verdict.ts';
 import { markWritten } from './written-calls.ts';
+
+const KEY_REFUSED: readonly number[] = [401, 403];
 
 export interface FailedTry {
   reason: string;
@@ -40,7 +42,7 @@ export function createProviderModel(
   endpoint: ProviderEndpoint,
   { tools, isOneAnswer = false, onFailure, onRefused }: AskOptions,
 ): Model {
-  const { api, parameters, stream, cacheKey } = endpoint;
+  const { api, baseUrl, keyOrigin, parameters, stream, cacheKey } = endpoint;
   const dialect = dialects[api];
   const leftOut = new Set<Addition>(endpoint.leftOut);
   const madeBy = describeServer(endpoint);
@@ -67,13 +69,17 @@ export function createProviderModel(
         adds,
       });
       const request = { dialect, body: wellFormed(JSON.stringify(body)), isStreamed };
-      const asked = { step, read, mayBeEmpty, sent: describeKey(endpoint) };
+      const asked = { step, read, mayBeEmpty };
       const verdict = classify(await sendModelRequest(endpoint, request), asked);
       if ('answer' in verdict) {
         const { carried, ...answer } = verdict.answer;
         return { ...answer, carried: carried && { madeBy, ...carried } };
       }
-      const { reason, usage } = verdict;
+      const { status, words, usage } = verdict;
+      const isKeyRefused = KEY_REFUSED.includes(status);
+      const reason = isKeyRefused
+        ? `returned ${status} (${keyOrigin}, host ${new URL(baseUrl).host}): ${words}`
+        : verdict.reason;
       const refused = findRefused(verdict, added, hasEffort(parameters));
       if (refused.length > 0) {
         for (const addition of refused) leftOut.add(addition);
@@ -87,7 +93,7 @@ export function createProviderModel(
       if (waitMs === null) {
         const who = api === 'agent' ? 'agent' : 'model provider';
         const message = `The ${who} ${reason}${tries > 1 ? ` (after ${tries} tries)` : ''}`;
-        throw KEY_REFUSED.includes(verdict.status) ? new KeyRefused(message) : new Error(message);
+        throw isKeyRefused ? new KeyRefused(message) : new Error(message);
       }
       tries += 1;
       await sleep(waitMs);
@@ -99,11 +105,6 @@ export function createProviderModel(
 function describeServer({ api, baseUrl, parameters }: ProviderEndpoint): string {
   const { origin, pathname } = new URL(baseUrl);
   return `${String(parameters['model'])} at ${origin}${pathname.replace(/\/+$/, '')} (${api})`;
-}
-
-function describeKey({ baseUrl, apiKey, keyName }: ProviderEndpoint): string {
-  const key = apiKey === null ? 'no key' : `key from ${keyName}`;
-  return `${key}, host ${new URL(baseUrl).host}`;
 }
 
 /** Blocks that one server signed or encrypted are never sent to another. */

@@ -17,7 +17,6 @@ import {
 } from './transport.ts';
 
 const MAX_READ_OF_PAGE = 4_000;
-export const KEY_REFUSED: readonly number[] = [401, 403];
 const PASSING_STATUSES = new Set([408, 409, 429]);
 
 /** Why one try has no answer. `reason` continues "The model provider". */
@@ -54,13 +53,11 @@ interface Asked {
   read: Dialect['read'];
   /** Whether an answer may be empty: it ends a day on which tools were called. */
   mayBeEmpty: boolean;
-  /** Which key was sent, and to which host; said where it is refused. */
-  sent: string;
 }
 
 export function classify(
   result: ReadResponse | FailedResponse,
-  { step, read, mayBeEmpty, sent }: Asked,
+  { step, read, mayBeEmpty }: Asked,
 ): Verdict {
   if (result.failure !== undefined) return classifyFailure(result);
   const { body } = result;
@@ -68,11 +65,11 @@ export function classify(
   if (body === undefined)
     return isGood
       ? classifyForeign(result)
-      : classifyError(
-          result,
-          { ...REFUSAL, status: result.status, words: describeForeignBody(result) },
-          sent,
-        );
+      : classifyError(result, {
+          ...REFUSAL,
+          status: result.status,
+          words: describeForeignBody(result),
+        });
   const error = findBodyError(body);
   // Gateways put the status of the provider behind them into a response with status 200, and
   // streams have no other.
@@ -80,7 +77,7 @@ export function classify(
   const { usage } = readUsage(asObject(body)?.['usage']);
   if (!isGood || error !== undefined) {
     const found = { status, error, words: quote(describeError(error, body)), usage };
-    const refusal = classifyError(result, found, sent);
+    const refusal = classifyError(result, found);
     const isFinal = asObject(body)?.['status'] === 'failed'; // of Responses: its maker gave up
     return isFinal ? { ...refusal, isTransient: false } : refusal;
   }
@@ -134,17 +131,15 @@ function classifyForeign(response: HttpResponse): Refusal {
 function classifyError(
   { headers }: HttpResponse,
   found: Pick<Refusal, 'status' | 'error' | 'words' | 'usage'>,
-  sent: string,
 ): Refusal {
   const { status, words } = found;
   const target = headers.location === undefined ? '' : ` to ${quote(headers.location)}`;
   const isRedirect = status >= 300 && status < 400;
-  const key = KEY_REFUSED.includes(status) ? ` (${sent})` : '';
   return {
     ...found,
     reason: isRedirect
       ? `returned ${status}: a redirect${target}, which is not followed; check the base URL`
-      : `returned ${status}${key}: ${words}`,
+      : `returned ${status}: ${words}`,
     isTransient: PASSING_STATUSES.has(status) || status >= 500,
     retryAfterMs: readRetryAfter(headers, Date.now()),
   };

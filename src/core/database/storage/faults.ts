@@ -39,36 +39,32 @@ const LACKS = new Map([
   [0x150a, NO_SHARED_MEMORY],
 ]);
 
-/**
- * The message of an error while the database at `path` was opened. It says what to do if the file
- * system lacks what SQLite needs, or if only another user may write.
- */
-export function storageMessage(thrown: unknown, path: string): string {
-  return LACKS.get(resultCode(thrown)) ?? `${errorMessage(thrown)}${ownerHint(thrown, path)}`;
+/** What is wrong with a damaged database, in SQLite's words, and what to do; undefined for any other error. */
+export function describeDamage(thrown: unknown): string | undefined {
+  if (!DAMAGED.includes(primaryCode(thrown))) return undefined;
+  return `its file is damaged (${errorMessage(thrown)}); restore a backup`;
 }
 
-/** What is wrong with a damaged file, in SQLite's words, and what to do; null for any other error. */
-export function describeDamage(thrown: unknown): string | null {
-  return DAMAGED.includes(primaryCode(thrown))
-    ? `its file is damaged (${errorMessage(thrown)}); restore a backup`
-    : null;
+/**
+ * The message of an error while a file at `path` was opened for writing. It says what to do if the
+ * file system lacks what SQLite needs, or if only another user may write.
+ */
+export function storageMessage(thrown: unknown, path: string): string {
+  return LACKS.get(resultCode(thrown)) ?? errorMessage(thrown) + ownerHint(thrown, path);
 }
 
 /** The command that lets this process write, if only another user may; otherwise empty. */
 function ownerHint(thrown: unknown, path: string): string {
   const folder = dirname(path);
-  if (errorCode(thrown) !== 'EACCES' && ![folder, path].some(isDenied)) return '';
-  const [user, group] = [process.getuid?.(), process.getgid?.()];
-  return `. This process runs as user ${user}; let it write: chown -R ${user}:${group} ${folder}`;
-}
-
-function isDenied(path: string): boolean {
   try {
-    accessSync(path, constants.W_OK);
-    return false;
+    if (errorCode(thrown) === 'EACCES') throw thrown;
+    for (const place of [folder, path]) accessSync(place, constants.W_OK);
   } catch (error) {
-    return errorCode(error) === 'EACCES';
+    const [user, group] = [process.getuid?.(), process.getgid?.()];
+    if (errorCode(error) === 'EACCES')
+      return `. This process runs as user ${user}; let it write: chown -R ${user}:${group} ${folder}`;
   }
+  return '';
 }
 
 /**

@@ -15,7 +15,7 @@ export const showReference: Page = async (host, _params, signal) => {
   const groups = tags.map(({ name, description }) =>
     h(
       'div.operations',
-      h('h2', titleCase(name)),
+      h('h2', name),
       h('p', description),
       ...operations.filter((operation) => operation.tags.includes(name)).map(operationView),
     ),
@@ -60,8 +60,6 @@ function operationView(endpoint: Endpoint): HTMLElement {
     h('pre', { tabindex: 0 }, curlCommand(endpoint)),
   );
 }
-
-const titleCase = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** The request as a command for a shell, with the body of the description's example, or an empty one. */
 function curlCommand({ method, path, requestBody }: Endpoint): string {

@@ -256,6 +256,10 @@ test('commands name files that they cannot use', async () => {
     assert.match(stderr, like(`${said}\n`), command);
   }
   assert.deepEqual(readdirSync(cwd).sort(), ['configs', 'old.db', PROGRAM_FILE]);
+  mkdirSync(join(cwd, 'data'));
+  copyFileSync(join(cwd, 'old.db'), join(cwd, 'data/jobs_dev.db'));
+  const { stderr } = await runInProcess(['backup'], { cwd });
+  assert.equal(stderr, `${byDefault}; for data/jobs_dev.db set DEPLOYMENT_MODE=DEV\n`);
 });
 
 test('check: whether a package still has its manifest is said, and an empty file is an error', async () => {
@@ -270,11 +274,16 @@ test('check: whether a package still has its manifest is said, and an empty file
   const tables = paper.prepare('SELECT count(*) AS count FROM package_manifest').get()?.['count'];
   const sound = `file: sound, and all ${tables} tables are as its manifest states them`;
   assert.deepEqual(await look(), [0, sound, '']);
+  const edit = (by: number) => paper.exec(`UPDATE job_details SET cost_usd = ${by}`);
+  edit(7);
+  const edited =
+    'file: changed after the package was made, or damaged; ask its author for it again';
+  assert.deepEqual(await look(), [1, edited, '']);
   paper.exec('DELETE FROM package_manifest');
   paper.close();
-  const lost =
-    'file: sound; it is a package without its manifest, so changes to what no model read cannot be found';
-  assert.deepEqual(await look(), [0, lost, '']);
+  const [code, lost] = await look();
+  assert.equal(code, 0);
+  assert.match(String(lost), /^file: sound; .* manifest /);
   writeFileSync(path, '');
   assert.deepEqual(await look(), [1, undefined, 'Cannot read paper.db: it is empty\n']);
 });

@@ -80,10 +80,12 @@ function endOnSignals(): void {
 function soundFile(tables: number | null): string {
   if (tables === null) return 'file: sound';
   if (tables > 0) return `file: sound, and all ${tables} tables are as its manifest states them`;
-  return 'file: sound; it is a package without its manifest, so changes to what no model read cannot be found';
+  return 'file: sound; a package loses its manifest when a service opens it, so edits of times, costs and model text cannot be found';
 }
 
-function faultyFile(damage: readonly string[]): string {
+function faultyFile(damage: readonly string[], tables: number | null): string {
+  if (tables)
+    return 'file: changed after the package was made, or damaged; ask its author for it again';
   return damage.every((finding) => finding.endsWith(MISSING_SUFFIX))
     ? 'file: rows are missing, as after a DELETE by another program: restore a backup'
     : 'file: its file is damaged; restore a backup';
@@ -102,7 +104,7 @@ function describeAudit(
   const what = `${plural(modelDays, 'model-day')} of ${plural(models, 'model')}${replaced}, ${plural(positions, 'position')}`;
   return compact([
     `${forTerminal(path)}, ${formatSize(statSync(path).size)}`,
-    damage.length === 0 ? soundFile(tables) : faultyFile(damage),
+    damage.length === 0 ? soundFile(tables) : faultyFile(damage, tables),
     ...damage.map((text) => `  ${forTerminal(text)}`),
     `ledger: ${what}`,
     studies.length > 0 && `studies: ${forTerminal(list(studies))}`,

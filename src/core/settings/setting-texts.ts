@@ -32,7 +32,7 @@ const makerKeys = Object.fromEntries(
     const models = `models whose \`basemodel\` begins with ${named}${isFirst ? ' or names no provider' : ''}`;
     const others = isFirst
       ? ' Entries with a URL of their own use it too, unless they name another key.'
-      : ' The service sends it to no other host.';
+      : ' The service sends it to no other host, unless an entry with a URL of its own names it.';
     return [keyVariable, { text: `The key for ${models}.${others}` }];
   }),
 );

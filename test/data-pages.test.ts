@@ -37,6 +37,8 @@ function assertFacts(printed: string | undefined, actual: string): void {
   );
 }
 
+const newestJob = async (url: string) => (await ask(`${url}/jobs`)).jobs[0];
+
 const endTurn = (text: string, prompt_tokens = 100) => ({
   body: {
     choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: text } }],
@@ -56,26 +58,30 @@ test('the program knows every key of the configurations in these pages', () => {
 test('the commands of docs/guides/import-prices.md print what is below them, and a job trades at the imported prices', async (t) => {
   const page = 'docs/guides/import-prices.md';
   const [configuration = ''] = readBlocks(page, 'json');
-  const [importing = '', actions = '', job = ''] = readBlocks(page, 'sh');
-  const folder = preparePage(t, configuration);
+  const [importing = '', job = '', actions = '', check = ''] = readBlocks(page, 'sh');
+  const folder = preparePage(t, configuration, ' ');
   const imported = await folder.run(importing);
   assert.equal(imported.code, 0);
+  assert.equal(imported.stderr, '');
   const [printed = ''] = readBlocks(page, '');
-  const [row = '', ...summary] = printed.split('\n');
-  assertFacts(summary.join('\n'), imported.stdout);
-  assert.equal(imported.stderr, `${row}\n`);
-  assert.equal((await folder.run(actions)).code, 0);
+  assertFacts(printed, imported.stdout);
   const url = await folder.serve();
   const { code, stdout } = await folder.run(job);
   assert.equal(code, 0, stdout);
-  assert.match(stdout, /"source":"file-split-adjusted"/);
+  assert.ok((await newestJob(url)).warning_codes.includes('unknown_dividends'));
+  assert.match((await folder.run(check)).stdout, /"source":"file-split-adjusted"/);
+  const [, refusal = ''] = /`(my-prices\.csv:5: refused[^`]*)`/.exec(textOf(page)) ?? [];
+  const refused = await folder.run(importing.replace('516.88', 'n/a'));
+  assert.deepEqual([refused.code, refused.stderr], [0, `${refusal}\n`]);
   const { decisions } = await ask(`${url}/decisions?kind=trade`);
   assert.deepEqual(decisions.map(({ symbol, price }: any) => [symbol, price]).sort(), [
     ['AAPL', 237],
     ['MSFT', 508.79],
   ]);
-  const { jobs } = await ask(`${url}/jobs`);
-  assert.ok(!jobs[0].warning_codes.includes('unknown_dividends'), 'the dividends are known');
+  assert.equal((await folder.run(actions)).code, 0);
+  assert.equal((await folder.run(job.replace('--watch', '--replace --watch'))).code, 0);
+  const { warning_codes } = await newestJob(url);
+  assert.ok(!warning_codes?.includes('unknown_dividends'), 'the dividends are known');
   const zeros = [...textOf(page).matchAll(/`(XYZ,[\d-]+,0)`/g)].map(([, line]) => line);
   folder.write('none.csv', ['symbol,ex_date,amount', ...zeros].join('\n'));
   folder.write('xyz.csv', 'symbol,date,open,close\nXYZ,2025-09-15,10,10\n');
@@ -198,6 +204,9 @@ test('the example of docs/guides/add-a-model.md runs, and its cost limit is chec
   assert.equal((await folder.run(trigger)).code, 1);
   const headers = { authorization: `Bearer ${/^API_TOKEN=(.*)$/m.exec(dotenv)?.[1]}` };
   const get = async (path: string): Promise<any> => (await fetch(url + path, { headers })).json();
+  const [, read = ''] = /`(set -a; [^`]*)`/.exec(textOf(page)) ?? [];
+  const [, option = ''] = /`(-H [^`]*)`/.exec(textOf(page)) ?? [];
+  assert.match((await folder.run(`${read}\ncurl ${option} localhost:8080/jobs`)).stdout, /"jobs":/);
   const { jobs } = await get('/jobs');
   const status = await get(`/simulate/status/${jobs[0].job_id}`);
   assert.deepEqual(

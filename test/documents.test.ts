@@ -151,7 +151,10 @@ test('the program reads every configuration in a document, and knows its keys', 
 });
 
 test('the configurations that the guides for researchers write have keys that the program knows', () => {
-  for (const page of ['docs/start/first-comparison.md', 'docs/guides/studies.md']) {
+  for (const page of [
+    'docs/start/first-comparison.md',
+    ...['repeat-and-confirm', 'studies'].map((name) => `docs/guides/${name}.md`),
+  ]) {
     const [, json = ''] = /^cat > \w+\.json <<'END'\n([^]*?)^END$/m.exec(textOf(page)) ?? [];
     assert.deepEqual(parseConfiguration(JSON.parse(json), page).unknownKeys, []);
   }

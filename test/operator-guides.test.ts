@@ -39,18 +39,21 @@ for (const name of [...PAGES, 'troubleshooting'])
 
 for (const [name, files] of [
   ['backup-move-upgrade', ['before-upgrade.db', 'moved.db']],
-  ['publish-and-export', ['days.jsonl', 'site']],
+  ['publish-and-export', ['days.jsonl', 'site', 'demo-site']],
 ] as const)
   test(`the commands of docs/guides/${name}.md run as printed`, async () => {
     const cwd = installProgram();
-    mkdirSync(join(cwd, 'data'));
+    for (const folder of ['data', 'docs']) mkdirSync(join(cwd, folder));
+    copyFileSync(join(ROOT, 'docs/demo-package.db'), join(cwd, 'docs/demo-package.db'));
     copyFileSync(join(ROOT, 'docs/demo-package.db'), join(cwd, 'data/jobs.db'));
     const blocks = readBlocks(`docs/guides/${name}.md`, 'sh');
-    const lines = blocks.flatMap((block) => [...block.matchAll(COMMAND)]);
+    const pattern = new RegExp(`(?:DEPLOYMENT_MODE=(\\w+) )?${COMMAND.source}`, 'g');
+    const lines = blocks.flatMap((block) => [...block.matchAll(pattern)]);
     assert.ok(lines.length > 1);
-    for (const [line, text = ''] of lines) {
+    for (const [line, DEPLOYMENT_MODE, text = ''] of lines) {
       const own = text.replaceAll('/mnt/other-disk/', '').replaceAll('gpt-5', 'simulated-1');
-      const { code, stderr } = await runProgram(wordsOf(own), { cwd });
+      const env = DEPLOYMENT_MODE === undefined ? {} : { DEPLOYMENT_MODE };
+      const { code, stderr } = await runProgram(wordsOf(own), { cwd, env });
       assert.equal(code, 0, `${line}: ${stderr}`);
     }
     assert.deepEqual(
@@ -72,12 +75,12 @@ test('the commands of docs/explain/security.md make a token for everything and o
   const trigger = 'npx trading-simulation-service trigger --end 2025-09-15';
   const created = await folder.run(trigger);
   assert.equal(created.code, 0, created.stderr);
-  const read = `READ_TOKEN=$(cut -d ' ' -f 1 tokens.txt)\n`;
   const id = created.stdout.trim();
-  const used = await folder.run(read + use.replace('JOB-ID', id));
+  const used = await folder.run(use.replace('JOB-ID', id));
   assert.equal(used.code, 0, used.stderr);
   assert.match(used.stdout, new RegExp(`"job_id":"${id}"[^]*Job completed`));
-  const refused = await folder.run(`${read}API_TOKEN=$READ_TOKEN ${trigger}`);
+  const [read = ''] = use.split('\n');
+  const refused = await folder.run(`${read}\nAPI_TOKEN=$READ_TOKEN ${trigger}`);
   assert.match(refused.stderr, /read-only/);
 });
 

@@ -19,8 +19,9 @@ test('the commands of the quick start write its files, import its prices and run
     'API_HOST=127.0.0.1',
   ]);
   await folder.serve();
-  const { code, stdout } = await folder.run(trigger);
+  const { code, stdout, stderr } = await folder.run(trigger);
   assert.equal(code, 0, stdout);
+  assert.match(stdout + stderr, /may lack dividends/);
   const [, count = ''] =
     /`(\d+ of \d+)`/.exec(readFileSync(new URL(`../${PAGE}`, import.meta.url), 'utf8')) ?? [];
   assert.ok(stdout.includes(count), stdout);

@@ -24,7 +24,7 @@ interface Block {
 
 function blocksOf(page: string): Block[] {
   const text = readFileSync(join(ROOT, page), 'utf8');
-  const found = text.matchAll(/^```sh\n([^]*?)^```\n(?:\n```\n([^]*?)^```\n)?/gm);
+  const found = text.matchAll(/^```sh\n([^]*?)^```\n(?:\n(?:.*prints:\n\n)?```\n([^]*?)^```\n)?/gm);
   return [...found].map(([, commands = '', printed = '']) => ({ commands, printed }));
 }
 
@@ -62,9 +62,14 @@ function run(commands: string, { folder, env }: Clone): Promise<Ended> {
 }
 
 /** Runs the blocks of a page one after the other; returns what each printed. */
-async function runPage(t: TestContext, page: string, clone: Clone): Promise<string[]> {
+async function runPage(
+  t: TestContext,
+  page: string,
+  clone: Clone,
+  blocks = blocksOf(page),
+): Promise<string[]> {
   const outputs: string[] = [];
-  for (const { commands, printed } of blocksOf(page)) {
+  for (const { commands, printed } of blocks) {
     if (commands.trimEnd().endsWith(`\n${PROGRAM}`)) {
       await startAs(t, commands, clone);
       continue;
@@ -81,7 +86,11 @@ test('docs/start/first-comparison.md and docs/guides/repeat-and-confirm.md print
   const clone = await makeClone();
   const first = await runPage(t, 'docs/start/first-comparison.md', clone);
   assert.match(first.at(-1) ?? '', /"p_value":0\.1185,"p_value_holm":0\.237,/);
-  assert.equal((await runPage(t, 'docs/guides/repeat-and-confirm.md', clone)).length, 2);
+  const page = 'docs/guides/repeat-and-confirm.md';
+  const blocks = blocksOf(page);
+  assert.equal(blocks.length, 4);
+  await runPage(t, page, clone, blocks.slice(2));
+  await runPage(t, page, await makeClone(), blocks.slice(0, 2));
 });
 
 test('docs/guides/studies.md prints what it says, and each pair has figures', async (t) => {

@@ -11,6 +11,7 @@ const server = createServer(async (request, response) => {
     console.log(job_id, status);
     response.writeHead(204).end();
   } catch {
+    console.log('rejected');
     response.writeHead(401).end(); // not from the service, or older than five minutes
   }
 });

@@ -54,4 +54,5 @@ test('the library of Standard Webhooks accepts what the service signs with its s
     await announce(key, anHourAgo),
   ])
     assert.equal(refused.failure, 'status 401');
+  await receiver.waitFor(/(^rejected\n[^]*){3}/m);
 });

@@ -105,10 +105,8 @@ test('the container', { skip }, async (t) => {
   const port = await freePort();
   const service = serviceAt(port);
   const [prepare = '', compose = '', run = '', health = ''] = scriptsBelow('In a container');
-  const [command = ''] = scriptsBelow('Run a command');
-  const [trigger = '', importPrices = '', triggerImported = ''] = command.split(
-    /^(?=chmod)|^(?=docker exec .* --start)/m,
-  );
+  const [trigger = '', imported = ''] = scriptsBelow('Run a command');
+  const [importPrices = '', triggerImported = ''] = imported.split(/^(?=docker exec)/m);
   const [backup = '', restore = '', update = ''] = scriptsBelow('Back up, restore and update');
   const here = (script: string) => {
     assert.ok(script.includes('-p 127.0.0.1:8080:8080'), script);

@@ -40,7 +40,8 @@ symbol that lacks dividends.`,
   disguise: `[Control markets](../guides/control-markets.md) explains the method.`,
   restore: `If \`restore\` was interrupted, run it again before you start the service.`,
   trigger: `[Run every night](../guides/run-every-night.md) shows \`--end last-session\` in a scheduler. \`--terms-of\` is for stale model-days:
-the warning about them prints the whole command.`,
+the warning about them prints the whole command. \`gpt-5\` means all runs of the entry. In results the first run has no number: \`gpt-5\`,
+then \`gpt-5#2\`. \`gpt-5#1\` is rejected.`,
   view: `The folder of the file may be read-only, and \`view\` creates no file. It uses the access tokens of the settings. Requests that would
 change something are rejected with status 405. The risk-free rate is the one stored in the file.`,
 };

@@ -159,7 +159,7 @@ A weight named \`CASH\` is cash. A sum above 1, up to 1.000001, is divided by it
 \`\`\`python
 import pandas, quantstats
 table = pandas.read_csv("http://localhost:8080/performance?table=returns&format=csv", index_col=0, parse_dates=True)
-quantstats.reports.html(table["gpt-5"], benchmark=table.iloc[:, -1], output="gpt-5.html")
+quantstats.reports.html(table["simulated-2"], benchmark=table.iloc[:, -1], output="simulated-2.html")
 \`\`\`
 
 How to convert figures of quantstats 0.0.86, empyrical-reloaded 0.7.1 and LEAN (from its source) to ours:

@@ -4,7 +4,7 @@ import { ServiceError } from '#domain/service-error.ts';
 import { list } from '#text/sentences.ts';
 import { forTerminal } from '#text/text.ts';
 import { existsSync } from 'node:fs';
-import { DATABASE_PATHS, type Settings } from '#settings/settings.ts';
+import { modeDatabasePath, type Settings } from '#settings/settings.ts';
 
 /** The arguments of a command, as the table of commands declares them. */
 
@@ -178,7 +178,7 @@ function parseTokens(args: readonly string[], options: Options): ParsedTokens {
 export function findDatabase({ databasePath, deploymentMode }: Settings): string {
   if (existsSync(databasePath)) return databasePath;
   const other = deploymentMode === 'DEV' ? 'PROD' : 'DEV';
-  const otherPath = DATABASE_PATHS[other];
+  const otherPath = modeDatabasePath(other);
   const hint = existsSync(otherPath) ? `; for ${otherPath} set DEPLOYMENT_MODE=${other}` : '';
   throw new ServiceError(
     'storage_fault',

@@ -28,7 +28,9 @@ const MIRROR = 'For a mirror or a proxy of the provider.';
 const otherMakerKeys = Object.fromEntries(
   makers.slice(1).map(({ prefixes, keyVariable }): [string, SettingText] => {
     const named = prefixes.map((prefix) => `\`${prefix}/\``).join(' or ');
-    const text = `The key for models whose \`basemodel\` begins with ${named}. The service sends it to no other host, unless an entry with a URL of its own names it.`;
+    const text =
+      `The key for models whose \`basemodel\` begins with ${named}. The service sends it to no other host, ` +
+      'unless an entry with a URL of its own names it.';
     return [keyVariable, { text }];
   }),
 );

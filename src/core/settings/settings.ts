@@ -52,10 +52,9 @@ const SHARED =
   ' to prevent that, delete the file or set RUNTIME_CONFIG_PATH to another path';
 
 /** Each mode has its own, so that simulated and real results never mix. */
-export const DATABASE_PATHS: Readonly<Record<DeploymentMode, string>> = {
-  PROD: 'data/jobs.db',
-  DEV: 'data/jobs_dev.db',
-};
+export function modeDatabasePath(mode: DeploymentMode): string {
+  return mode === 'DEV' ? 'data/jobs_dev.db' : 'data/jobs.db';
+}
 
 /**
  * Reads the settings from environment variables. Throws a `ServiceError` (`cannot_start`) that
@@ -89,7 +88,7 @@ export function readSettings(environment: NodeJS.ProcessEnv) {
     maxRateLimitWaitMs: env.MAX_RATE_LIMIT_WAIT_SECONDS * 1000,
     autoDownloadPriceData: env.AUTO_DOWNLOAD_PRICE_DATA,
     ...configurationPaths(env.RUNTIME_CONFIG_PATH),
-    databasePath: DATABASE_PATHS[env.DEPLOYMENT_MODE],
+    databasePath: modeDatabasePath(env.DEPLOYMENT_MODE),
     /** The folder of files beside the database: the owner lock, backups. */
     agentDataPath: isDev ? 'data/dev_agent_data' : 'data/agent_data',
     openaiApiBase: env.OPENAI_API_BASE,

@@ -9,21 +9,21 @@ test('a page asks for an access token, asks again when it is wrong, and keeps it
   const { page } = await visit(t, service.url, { provokes: [401] });
   await page.goto(service.url);
   const dialog = page.getByRole('dialog', { name: 'Access token' });
-  await dialog.getByText('this request has none').waitFor();
+  await dialog.getByText('Missing access token').waitFor();
   assert.equal(await page.locator('dialog').count(), 1, 'one question for all requests');
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape'); // the browser closes it at the second time
-  await dialog.getByText('this request has none').waitFor();
+  await dialog.getByText('Missing access token').waitFor();
   await dialog.getByLabel('Token').fill(`“${TOKEN}”`);
   await page.keyboard.press('Enter');
   const message = 'document.querySelector("dialog input").validationMessage';
   assert.match(await page.evaluate<string>(message), /^A token never contains the sign “/);
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
-  await dialog.getByText('this request has none').waitFor();
+  await dialog.getByText('Missing access token').waitFor();
   await dialog.getByLabel('Token').fill('wrong');
   await page.keyboard.press('Enter');
-  await dialog.getByText("this request's is unknown").waitFor();
+  await dialog.getByText('Unknown access token').waitFor();
   await dialog.getByLabel('Token').fill(TOKEN);
   await dialog.getByRole('button', { name: 'Continue' }).click();
   await page.getByText('No results yet').waitFor();
@@ -38,7 +38,7 @@ test('a page asks for an access token, asks again when it is wrong, and keeps it
     for (const stored of [`“${TOKEN}”`, 'wrong']) {
       await page.evaluate(`sessionStorage.setItem('access-token', '${stored}')`);
       await page.goto(service.url + path);
-      await dialog.getByText(stored === 'wrong' ? 'is unknown' : 'this request has none').waitFor();
+      await dialog.getByText(stored === 'wrong' ? 'Unknown access token' : 'Missing access token').waitFor();
     }
   }
 });

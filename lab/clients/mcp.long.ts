@@ -16,9 +16,9 @@ const TOKEN = 'token-of-the-programs';
 const [OLDER, MODERN] = ['2025-11-25', '2026-07-28'];
 /** A client, how it speaks, the revision that both agree on, and its words for a wrong token. */
 const clients: [name: string, mode: string, revision: string | null, refused: RegExp][] = [
-  ['sdk', 'legacy', OLDER, /An access token is needed.*; this request's is unknown/],
+  ['sdk', 'legacy', OLDER, /Unknown access token/],
   ['client', 'auto', MODERN, /requires authorization \(HTTP 401\)/],
-  ['client', 'legacy', OLDER, /An access token is needed.*; this request's is unknown/],
+  ['client', 'legacy', OLDER, /Unknown access token/],
   ['client', MODERN, MODERN, /requires authorization \(HTTP 401\)/],
 ];
 const libraries: [name: string, revision: string | null, unknown: RegExp, refused: RegExp][] = [

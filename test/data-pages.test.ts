@@ -188,12 +188,12 @@ test('the commands of docs/guides/filings-and-news.md compare an entry that read
 
 test('the example of docs/guides/add-a-model.md runs, and its cost limit is checked before a model-day', async (t) => {
   const page = 'docs/guides/add-a-model.md';
-  const [configuration = ''] = readBlocks(page, 'json');
-  const [importing = '', , trigger = '', later = ''] = readBlocks(page, 'sh');
-  const [dotenv = ''] = readBlocks(page, '');
+  const [prepare = '', importing = '', , trigger = '', later = ''] = readBlocks(page, 'sh');
   // A day of 500,000 tokens costs 2.50 dollars, the limit is 2.
   const provider = await startModelServer(t, [endTurn('Nothing to do.', 500_000)]);
-  const folder = preparePage(t, configuration, dotenv);
+  const folder = preparePage(t, '', ' ');
+  assert.equal((await folder.run(prepare)).code, 0);
+  const dotenv = readFileSync(join(folder.path, '.env'), 'utf8');
   const rows = ['AAPL', 'MSFT'].flatMap((symbol) =>
     ['2025-09-15', '2025-09-16'].map((date) => `${symbol},${date},100,101`),
   );

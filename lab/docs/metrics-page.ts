@@ -174,7 +174,7 @@ How to convert figures of quantstats 0.0.86, empyrical-reloaded 0.7.1 and LEAN (
 | \`calmar_ratio\` | \`calmar\` | \`calmar_ratio\` | – | |
 | \`max_drawdown.depth\` | \`max_drawdown\` | \`max_drawdown\` | \`Drawdown\` | **Sign**: below 0 in quantstats and empyrical |
 | \`value_at_risk_95\` | \`value_at_risk\` | \`value_at_risk\` | \`ValueAtRisk95\` | **Sign**: a loss is below 0 there. quantstats and LEAN assume a normal distribution; empyrical interpolates |
-| \`expected_shortfall_95\` | \`cvar\` | \`conditional_value_at_risk\` | – | **Sign**, as above. normal unless \`method="historical"\`; then, as empyrical, whole days: equal to ours when n is a multiple of 20; else [compute it](../guides/analyse-in-python.md#quantstats) |
+| \`expected_shortfall_95\` | \`cvar\` | \`conditional_value_at_risk\` | – | **Sign**, as above. quantstats: normal unless \`method="historical"\`; then, as empyrical, whole days: equal to ours when n is a multiple of 20; else [compute it](../guides/analyse-in-python.md#quantstats) |
 | \`skewness\`, \`kurtosis\` | \`skew\`, \`kurtosis\` | – | – | |
 | \`best_day\`, \`worst_day\` | \`best\`, \`worst\` | – | – | |
 | \`winning_days_share\` | \`win_rate\` | – | – | quantstats leaves out days with a return of 0 |

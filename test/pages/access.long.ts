@@ -38,7 +38,9 @@ test('a page asks for an access token, asks again when it is wrong, and keeps it
     for (const stored of [`“${TOKEN}”`, 'wrong']) {
       await page.evaluate(`sessionStorage.setItem('access-token', '${stored}')`);
       await page.goto(service.url + path);
-      await dialog.getByText(stored === 'wrong' ? 'Unknown access token' : 'Missing access token').waitFor();
+      await dialog
+        .getByText(stored === 'wrong' ? 'Unknown access token' : 'Missing access token')
+        .waitFor();
     }
   }
 });

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import type { ChildMessage, StartMessage } from '../../src/core/wire/protocol.ts';
 import { checkLineBounds, openChannel } from '../../src/core/children/channel.ts';
 import { launch, nextLookMs } from '../../src/core/children/launch.ts';
+import { scheduleSliced } from '../../src/core/children/turns.ts';
 import { childNiceness } from '../../src/core/children/process.ts';
 import { agentHere } from '../support/agent-here.ts';
 import { agentFixture, endpointAt, simulatedStart } from '../support/agents.ts';
@@ -86,6 +87,19 @@ test('a child that has said everything and exited is heard to its end, however s
   });
   assert.deepEqual(outcome, { status: 'finished', summary: 'done' });
   assert.deepEqual(messages, ['prompt', 'answer']);
+});
+
+test('a child whose first message waits for its turn is not lost: it did something', {
+  skip: noProc,
+}, async () => {
+  const running = run('waits-for-reply', { quietMs: 100, memoryMb: 128 });
+  // As when a thousand children are started: what they say waits until all have been.
+  const isBusyUntil = (end: number) => {
+    while (performance.now() < end);
+  };
+  for (let starts = 0; starts < 150; starts += 1)
+    void scheduleSliced(() => isBusyUntil(performance.now() + 4));
+  assert.deepEqual((await running).outcome, { status: 'finished', summary: 'done' });
 });
 
 test('a child whose tool calls do not each get a result fails instead of trading further', async () => {

@@ -116,6 +116,8 @@ export function openChannel(
     /** Settles the outcome as lost: the machine ended the child. */
     lose: (error: string) => end({ status: 'lost', hasSentMessage, error }),
     hasSentMessage: () => hasSentMessage,
+    /** Whether nothing has come from the child, not even a line that waits for its turn. */
+    isSilent: () => !hasSentMessage && !lines.isBusy(),
     /**
      * Resolves when every line so far has been handled, or when the outcome is certain without
      * them. Never rejects.
@@ -149,6 +151,7 @@ function createLineQueue(
         fail('The model process broke the protocol: it did not wait for its replies');
       if (!isBusy) working = drainQueue();
     },
+    isBusy: () => isBusy,
     /** Resolves when all lines taken so far have been handled. */
     handled: () => working,
   };

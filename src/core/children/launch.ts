@@ -125,7 +125,7 @@ function watchStatus(
     signs = status.match(SIGNS_OF_LIFE)?.join();
     const isQuiet = signs !== undefined && signs === before && !AT_WORK.test(status);
     quietForMs = isQuiet ? quietForMs + ms : 0;
-    if (quietForMs >= quietMs && !channel.hasSentMessage())
+    if (quietForMs >= quietMs && channel.isSilent())
       return channel.lose(`it did nothing for ${count(quietMs / 1000, 'second')}`);
     // Children that were started together are not looked at together: each look takes some 0.03 ms,
     // and a thousand of them would hold up requests.

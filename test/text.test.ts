@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { weekdays } from '../src/core/time/calendar.ts';
 import { signatureSchema } from '../src/core/settings/configuration-schema.ts';
 import { createLog } from '../src/core/process/log.ts';
-import { count, list, nearestName, staleRemedy } from '../src/core/text/sentences.ts';
+import { staleRemedy } from '../src/core/database/stale.ts';
+import { count, list, nearestName } from '../src/core/text/sentences.ts';
 import {
   cleanText,
   cutText,

@@ -118,6 +118,9 @@ const CHANGED_FRACTIONS = `
      AND NOT EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = paid.symbol AND split.date <= own.date
        AND split.date > min(bar.date, (SELECT date FROM trading_sessions AS was WHERE was.session_id = own.started_from_session_id)))`;
 
+/** Why model-days are stale, in words. */
+export const STALE_CAUSE = 'earlier results, prices, splits, dividends or exchanges changed since';
+
 type StaleModelDay = RowOf<typeof findStaleDays>;
 
 /**

@@ -13,6 +13,7 @@ import {
   printableJson,
   showLines,
   findUnprintable,
+  wrapText,
 } from '../src/core/text/text.ts';
 
 test('the remedy for stale model-days has a command for each range of dates on one terms, with names that a shell reads', () => {
@@ -63,6 +64,11 @@ test('the remedy for stale model-days has a command for each range of dates on o
     ...{ run: `m${run}`, days: days('s') },
   }));
   assert.match(staleRemedy(many, optionOf), /,m19,… --terms-of job-1 --replace runs them again$/);
+});
+
+test('a text is wrapped between words, and no long word is cut', () => {
+  assert.deepEqual(wrapText('one two three', 7), ['one two', 'three']);
+  assert.deepEqual(wrapText('at https://example.com now', 6), ['at', 'https://example.com', 'now']);
 });
 
 test('a count agrees with its noun', () => {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -282,11 +283,16 @@ test('a data folder that only another user may write stops the start with the co
   chmodSync(cwd, 0o755);
   const options = { cwd, env: { API_PORT: '0', RUNTIME_CONFIG_PATH: 'none' } };
   const user = isRoot ? { uid, gid } : {};
-  for (const args of [[], ['import-prices', 'prices.csv']]) {
+  const assertRefused = async (args: string[], reason: RegExp) => {
     const command = ['server.js', ...args];
     const program = followProgram(spawn(process.execPath, command, { ...options, ...user }));
     const { code, stderr } = await program.ended;
     assert.equal(code, 1);
-    assert.match(stderr, new RegExp(`^Cannot .*: chown -R ${uid}:${gid} data$`, 'm'));
-  }
+    assert.match(stderr, reason);
+  };
+  for (const args of [[], ['import-prices', 'prices.csv']])
+    await assertRefused(args, new RegExp(`^Cannot .*: chown -R ${uid}:${gid} data$`, 'm'));
+  rmdirSync(join(cwd, 'data'));
+  chmodSync(cwd, 0o555);
+  await assertRefused([], /^Cannot start: .* cannot be written: EACCES: [^;]*$/m); // chown would find nothing
 });

@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { weekdays } from '../src/core/time/calendar.ts';
 import { signatureSchema } from '../src/core/settings/configuration-schema.ts';
 import { createLog } from '../src/core/process/log.ts';
-import { count, list, nearestName, staleRemedy } from '../src/core/text/sentences.ts';
+import { staleRemedy } from '../src/core/database/stale.ts';
+import { count, list, nearestName } from '../src/core/text/sentences.ts';
 import {
   cleanText,
   cutText,
@@ -12,6 +13,7 @@ import {
   printableJson,
   showLines,
   findUnprintable,
+  wrapText,
 } from '../src/core/text/text.ts';
 
 test('the remedy for stale model-days has a command for each range of dates on one terms, with names that a shell reads', () => {
@@ -62,6 +64,11 @@ test('the remedy for stale model-days has a command for each range of dates on o
     ...{ run: `m${run}`, days: days('s') },
   }));
   assert.match(staleRemedy(many, optionOf), /,m19,… --terms-of job-1 --replace runs them again$/);
+});
+
+test('a text is wrapped between words, and no long word is cut', () => {
+  assert.deepEqual(wrapText('one two three', 7), ['one two', 'three']);
+  assert.deepEqual(wrapText('at https://example.com now', 6), ['at', 'https://example.com', 'now']);
 });
 
 test('a count agrees with its noun', () => {

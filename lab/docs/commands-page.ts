@@ -1,10 +1,9 @@
 import { commands } from '../../src/commands.ts';
 import type { Command } from '../../src/core/commands/command.ts';
 import { commandUsage, optionRows } from '../../src/core/commands/command-line.ts';
+import { PROGRAM_NAME } from '../../src/core/process/program.ts';
 
 /** Makes docs/reference/commands.md from the table of commands, which `--help` prints too. */
-
-const PROGRAM = 'npx trading-simulation-service';
 
 /** What a page has room for and a screen of help has not, by command. */
 const more: Record<string, string> = {
@@ -52,7 +51,7 @@ export function commandsPage(): string {
 
 For people who run the program from a terminal or a scheduler.
 
-In a clone, and where npm installed the package, write \`${PROGRAM} COMMAND\`. The executable is called
+In a clone, and where npm installed the package, write \`${PROGRAM_NAME} COMMAND\`. The executable is called
 \`trading-simulation-service\`. \`--help\` lists the commands, and \`COMMAND --help\` prints the text below. \`--version\` and
 \`--licenses\` print the version and the licences. Paths are relative to the working directory. Every command reads the
 [settings](settings.md).
@@ -83,13 +82,13 @@ function sectionOf(name: string, command: Command): string {
   return [
     `## ${name}`,
     summary,
-    codeBlock(`${PROGRAM} ${commandUsage(name, command)}`),
+    codeBlock(`${PROGRAM_NAME} ${commandUsage(name, command)}`),
     ...details,
     ...(rows.length === 0 ? [] : [['| Option | Meaning |', '|---|---|', ...rows].join('\n')]),
     ...(more[name] === undefined ? [] : [more[name]]),
     `Exit code: ${exitCodes}`,
     'Example:',
-    codeBlock(`${PROGRAM} ${example}`),
+    codeBlock(`${PROGRAM_NAME} ${example}`),
   ].join('\n\n');
 }
 

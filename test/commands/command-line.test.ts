@@ -33,9 +33,9 @@ for (const [name, command] of Object.entries(commands)) {
     assert.equal(exampleName, name);
     parseArguments(args, command);
     const help = commandHelp(name, command);
-    assert.match(help, new RegExp(`^Usage: trading-simulation-service ${name}\\b`));
+    assert.match(help, new RegExp(`^Usage: npx trading-simulation-service ${name}\\b`));
     assert.ok(help.includes(`\n${command.summary}\n`));
-    assert.ok(help.includes(`Example:\n  trading-simulation-service ${command.example}\n`));
+    assert.ok(help.includes(`Example:\n  npx trading-simulation-service ${command.example}\n`));
     for (const [option, { value = '', text }] of Object.entries(command.options)) {
       assert.match(help, new RegExp(`^  --${option}${value && ` ${value}`} .*`, 'm'));
       assert.ok(help.includes(text.replaceAll('`', '')));

@@ -215,7 +215,7 @@ test('disguise writes prices and dividends, and import-prices takes them as an a
   const lastDate = addDays('2025-06-10', -7 * weeks);
   const said = `control: 6 bars and 3 dividends of 2 symbols, … to ${lastDate}, ${weeks} week…
   left out, without prices then: NONE
-…Next: trading-simulation-service import-prices control/prices.csv control/dividends.csv, …, trading-simulation-service trigger --universe control\n`;
+…Next: npx trading-simulation-service import-prices control/prices.csv control/dividends.csv, …, npx trading-simulation-service trigger --universe control\n`;
   assert.match(first.stdout, like(said));
   const prices = read('control/prices.csv');
   assert.equal(prices.slice(0, HEADER.length), 'symbol,date,open,high,low,close,volume,source\n');
@@ -376,7 +376,7 @@ test('an empty folder is taken; a universe and a name can be chosen; without kno
   database.statement('DELETE FROM dividend_coverage').run();
   assert.match(
     (await disguise(`${args} without`)).stdout,
-    /^without: 2 bars and 0 dividends of 1 symbol, [^]*Next: trading-simulation-service import-prices without\/prices.csv, merge/,
+    /^without: 2 bars and 0 dividends of 1 symbol, [^]*Next: npx trading-simulation-service import-prices without\/prices.csv, merge/,
   );
   const files = ['key.csv', 'prices.csv', 'universe.json'];
   assert.deepEqual(readdirSync(join(cwd, 'without')).sort(), files);

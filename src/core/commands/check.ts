@@ -5,6 +5,7 @@ import type { AuditReport, Finding } from '#verify/replay.ts';
 import type { Listed } from '#domain/vocabulary.ts';
 import { withSnapshot } from '#database/snapshot.ts';
 import { MISSING_SUFFIX } from '#database/integrity.ts';
+import { STALE_CAUSE } from '#database/stale.ts';
 import { tablesInManifest } from '#database/manifest.ts';
 import { readSettings } from '#settings/settings.ts';
 import { studiesOfJobs } from '#database/job-queries.ts';
@@ -114,11 +115,9 @@ function describeAudit(
       'cannot be verified, because the prices at the time are no longer stored',
       unverifiable,
     ),
-    ...describeList(
-      'stale (not an error): earlier results, prices, splits, dividends or exchanges changed since',
-      stale,
-      ({ model, date }) => [`${model} ${date}`],
-    ),
+    ...describeList(`stale (not an error): ${STALE_CAUSE}`, stale, ({ model, date }) => [
+      `${model} ${date}`,
+    ]),
     stale.remedy !== '' && `    ${forTerminal(stale.remedy)}`,
     '',
   ]).join('\n');

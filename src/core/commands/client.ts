@@ -199,9 +199,10 @@ export async function findLastSession(client: Client): Promise<LastSession> {
 }
 
 /**
- * Whether a date has no bar and is covered, or lies between imports. The symbols that count are
- * those with the newest bar of all, of a `universe` if there is one: the coverage of others may have
- * ended long ago, or be that of another exchange.
+ * Whether a date has no bar and is covered or, of symbols that no provider has supplied, between
+ * bars in no gap that is too long for holidays. The symbols that count are those with the newest bar
+ * of all, of a `universe` if there is one: the coverage of others may have ended long ago, or be that
+ * of another exchange.
  */
 export async function hadNoTrading(
   client: Client,
@@ -217,12 +218,13 @@ export async function hadNoTrading(
   const bars = symbols.flatMap(({ last_bar }) => last_bar ?? []);
   const newestBar = bars.sort().at(-1);
   if (newestBar === undefined) return false;
-  const isKnown = ({ first_bar, last_bar, spans, gaps }: (typeof symbols)[number]) => {
-    const isDownloaded = spans.some(({ source }) => /massive|alpha/.test(source));
-    // Bars of an open and a close only have no spans.
-    if (spans.length === 0) return (first_bar ?? date) < date && date < (last_bar ?? date);
-    const closed = gaps.filter(({ weekdays }) => !isDownloaded && weekdays < MAX_CLOSED_WEEKDAYS);
-    return [...spans, ...closed].some((one) => one.start_date <= date && date <= one.end_date);
-  };
+  const isIn = (span: Record<keyof typeof dates, string>) =>
+    span.start_date <= date && date <= span.end_date;
+  const isKnown = ({ first_bar: first, spans, gaps }: (typeof symbols)[number]) =>
+    spans.some(isIn) ||
+    (date < newestBar &&
+      (first ?? date) < date &&
+      !spans.some(({ source }) => /massive|alpha/.test(source)) &&
+      !gaps.some((gap) => isIn(gap) && gap.weekdays >= MAX_CLOSED_WEEKDAYS));
   return symbols.filter(({ last_bar }) => last_bar === newestBar).every(isKnown);
 }

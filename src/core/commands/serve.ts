@@ -129,15 +129,13 @@ export async function serve(names: readonly string[], application: Application):
  * can be mended before a trigger needs it. Returns the variables that its entries name.
  */
 function warnAboutConfiguration(settings: Settings, log: Log): string[] {
-  const { configurationPath: path, runtimeConfigurationPath: named, runtimePathNote } = settings;
-  const isDefault = path !== named;
-  // A note means that the path was not set.
-  if (isDefault !== (runtimePathNote !== ''))
+  const { configurationPath: path, runtimeConfigurationPath: wanted, runtimePathNote } = settings;
+  const isSet = runtimePathNote === '';
+  if (isSet && path !== wanted)
     log.warning(
-      isDefault
-        ? `RUNTIME_CONFIG_PATH names ${named}, and there is no such file: the configuration is ${path}`
-        : `The configuration is ${path}${runtimePathNote}`,
+      `RUNTIME_CONFIG_PATH names ${wanted}, and there is no such file: the configuration is ${path}`,
     );
+  if (!isSet && path === wanted) log.warning(`The configuration is ${path}${runtimePathNote}`);
   try {
     const configuration = readConfiguration(path, settings.openaiApiBase);
     warnOfContent(configuration, log);

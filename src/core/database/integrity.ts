@@ -8,7 +8,7 @@ import type { Snapshot } from './snapshot.ts';
 /** The first rows of one query, or none and why it could not be read to the end. */
 interface Result<Row> {
   first: Row[];
-  error: Error | null;
+  error: Pick<Error, 'message'> | null;
 }
 
 type Results<Queries> = { -readonly [Place in keyof Queries]: Result<RowOf<Queries[Place]>> };
@@ -80,10 +80,7 @@ export async function queryInChildProcess<
   const bounds = { timeout: LOCK_TIMEOUT_MS, niceness: NICENESS, most: MAX_ROWS };
   child.stdin?.end(JSON.stringify({ path, url, queries: statements, ...bounds }));
   try {
-    const results: Results<Queries> = JSON.parse((await reading).stdout);
-    for (const result of results)
-      if (result.error !== null) result.error = Object.assign(new Error(), result.error);
-    return results;
+    return JSON.parse((await reading).stdout);
   } catch (error) {
     signal.throwIfAborted();
     const { code, stderr } = asObject(error) ?? {};

@@ -9,7 +9,8 @@ import {
 import { dividends, exchanges, type RevisedTable, splits } from '#database/schema/price-tables.ts';
 import { activeSessions, pickIds } from './session-filters.ts';
 import type { Reader } from './database.ts';
-import { type RunDays, shellOption, staleRemedy } from '#text/sentences.ts';
+import { PROGRAM_NAME } from '#process/program.ts';
+import { count, list } from '#text/sentences.ts';
 import { parseAgentConfiguration } from '#settings/configuration.ts';
 import { termsKey } from '#settings/terms.ts';
 import { type RowOf, text, reads, orNull, query } from './rows.ts';
@@ -117,6 +118,9 @@ const CHANGED_FRACTIONS = `
      AND NOT EXISTS (SELECT 1 FROM stock_splits AS split WHERE split.symbol = paid.symbol AND split.date <= own.date
        AND split.date > min(bar.date, (SELECT date FROM trading_sessions AS was WHERE was.session_id = own.started_from_session_id)))`;
 
+/** Why model-days are stale, in words. */
+export const STALE_CAUSE = 'earlier results, prices, splits, dividends or exchanges changed since';
+
 type StaleModelDay = RowOf<typeof findStaleDays>;
 
 /**
@@ -172,6 +176,53 @@ export function createRerunOptions(reader: Reader) {
     options.set(jobId, option).set(key, option);
     return option;
   };
+}
+
+/** The model-days of a run, in order. */
+export interface RunDays {
+  run: string;
+  days: readonly { date: string; isStale: boolean | null; jobId: string }[];
+}
+
+/** Runs that a command names. */
+const MAX_NAMED_RUNS = 20;
+
+/**
+ * How many later model-days rest on stale ones, and the commands that run them again, as a clause;
+ * `optionOf` has the option by which a command runs days on the terms of a job. After the first stale
+ * day of a run each is stale, or started from the day before it.
+ */
+export function staleRemedy(runs: readonly RunDays[], optionOf: (jobId: string) => string): string {
+  let [all, stale] = [0, 0];
+  const commands = new Map<string, string[]>();
+  for (const { run, days } of runs) {
+    const rest = days.slice(days.findIndex(({ isStale }) => isStale));
+    if (!rest[0]?.isStale) continue;
+    all += rest.length;
+    stale += rest.filter(({ isStale }) => isStale).length;
+    const options = rest.map(({ jobId }) => optionOf(jobId));
+    let start = rest[0].date;
+    for (const [place, { date }] of rest.entries()) {
+      if (options[place + 1] === options[place]) continue;
+      const command = `${PROGRAM_NAME} trigger --start ${start} --end ${date} \n ${options[place]} --replace`;
+      commands.set(command, [...(commands.get(command) ?? []), run]);
+      start = rest[place + 1]?.date ?? date;
+    }
+  }
+  const whole = [...commands].map(([command, own]) => {
+    const models = `${own.slice(0, MAX_NAMED_RUNS)}${own.length > MAX_NAMED_RUNS ? ',…' : ''}`;
+    return command.replace('\n', () => shellOption('models', models));
+  });
+  const rest = `rest${all - stale === 1 ? 's' : ''} on ${stale === 1 ? 'it' : 'them'}`;
+  const resting = all > stale ? `${count(all - stale, 'later model-day')} ${rest}; ` : '';
+  const verb = whole.length === 1 ? 'runs' : 'run';
+  return `${resting}${list(whole)} ${verb} ${all === 1 ? 'it' : 'them'} again`;
+}
+
+/** An option of a command with its value, as a shell reads it. */
+function shellOption(name: string, value: string): string {
+  const word = /^#|[^\w.,:@#…-]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;
+  return `--${name}${value.startsWith('-') ? '=' : ' '}${word}`;
 }
 
 /** Stale model-days, and the remedy as a clause; '' where there are none. */

@@ -3,9 +3,6 @@
  * test.
  */
 
-/** The name of the package and of its command. */
-export const COMMAND_NAME = 'trading-simulation-service';
-
 export const jobStatuses = [
   'pending',
   'downloading_data',

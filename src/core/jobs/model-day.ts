@@ -38,8 +38,9 @@ import { costOnDate, hasUnknownCost } from '#database/usage.ts';
 const BILLIONTHS_PER_DOLLAR = 1e9;
 
 /**
- * Whether a family has spent its limit on a date or before it. `spentBefore` is summed up once a
- * date: to sum up the whole job for each of its model-days would take longer the larger it is.
+ * What a family has spent on a date and before it, in dollars; null below its limit. `spentBefore`
+ * is summed up once a date: to sum up the whole job for each of its model-days would take longer the
+ * larger it is.
  */
 export function spentOverLimit(
   database: Database,

@@ -28,7 +28,7 @@ import { findStorageFault } from '#database/storage/faults.ts';
 import { errorMessage } from '#domain/service-error.ts';
 import { skipReasons, type Warning } from '#domain/vocabulary.ts';
 import { count, compact, list } from '#text/sentences.ts';
-import { staleModelDays } from '#database/stale.ts';
+import { STALE_CAUSE, staleModelDays } from '#database/stale.ts';
 import type { Database } from '#database/database.ts';
 import { decodeEntry } from '#settings/entry.ts';
 import { logUnexpected } from '#process/log.ts';
@@ -302,9 +302,7 @@ export function addModelDayWarnings(database: Database, jobId: string): number {
   const models = modelsOfJob(database, jobId);
   const { first, total, remedy } = staleModelDays(database, models, { most: MAX_NAMED_DAYS });
   const days = first.map(({ model, date }) => `${model} ${date}`);
-  const stale =
-    `${count(total, 'model-day is', 'model-days are')} stale, because earlier results, prices, ` +
-    'splits, dividends or exchanges changed since';
+  const stale = `${count(total, 'model-day is', 'model-days are')} stale, because ${STALE_CAUSE}`;
   addWarnings(
     database,
     jobId,

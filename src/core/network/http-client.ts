@@ -3,7 +3,7 @@ import type { Readable, Transform } from 'node:stream';
 import { HTTP_URL, isHttpUrl, isLoopback } from './http-values.ts';
 import { count } from '#text/sentences.ts';
 import { quote } from '#text/text.ts';
-import { VERSION } from '#process/version.ts';
+import { COMMAND_NAME, VERSION } from '#process/version.ts';
 
 /**
  * One HTTP request, with as little as that takes: for the child's model calls, the parent's prices
@@ -14,7 +14,7 @@ import { VERSION } from '#process/version.ts';
  */
 
 /** Some providers reject clients that do not name themselves. */
-const USER_AGENT = `trading-simulation-service/${VERSION}`;
+const USER_AGENT = `${COMMAND_NAME}/${VERSION}`;
 
 export interface HttpRequest {
   method?: 'GET' | 'POST';

@@ -9,7 +9,7 @@ import {
   Worker,
   workerData,
 } from 'node:worker_threads';
-import { COMMAND_NAME } from '#domain/vocabulary.ts';
+import { COMMAND_NAME } from './version.ts';
 
 /**
  * The program in its second form: one executable, made of Node and dist/server.js by
@@ -25,12 +25,11 @@ declare const PROGRAM_ID: string;
 /** Distinguishes this build from any other; null without a build. */
 const BUILD = typeof PROGRAM_ID === 'string' ? PROGRAM_ID : null;
 
-/**
- * What a person types to run the program: by npx in a clone and where npm installed it, which have
- * the package's command beside the program.
- */
-export const PROGRAM_NAME =
-  !isExecutable && existsSync(pathBeside('bin.js')) ? `npx ${COMMAND_NAME}` : COMMAND_NAME;
+/** Whether npx runs the program: in a clone, and where npm has put the package's command beside it. */
+const isPackage = BUILD === null || (!isExecutable && existsSync(pathBeside('bin.js')));
+
+/** What a person types to run the program. */
+export const PROGRAM_NAME = isPackage ? `npx ${COMMAND_NAME}` : COMMAND_NAME;
 
 /**
  * A file of configs/ by its name: that of the working directory, else the one that came with the

@@ -1,5 +1,3 @@
-import { COMMAND_NAME } from '#domain/vocabulary.ts';
-
 /** Names listed in one sentence; the rest are only counted. */
 const MAX_LISTED_NAMES = 30;
 
@@ -80,53 +78,6 @@ export function progressText({ progress, completed_at: end }: JobCourse): string
       days > 0 ? `${formatNumber(days)} ${what}` : [],
     ),
   ].join(', ');
-}
-
-/** The model-days of a run, in order. */
-export interface RunDays {
-  run: string;
-  days: readonly { date: string; isStale: boolean | null; jobId: string }[];
-}
-
-/** Runs that a command names. */
-const MAX_NAMED_RUNS = 20;
-
-/**
- * How many later model-days rest on stale ones, and the commands that run them again, as a clause;
- * `optionOf` has the option by which a command runs days on the terms of a job. After the first stale
- * day of a run each is stale, or started from the day before it.
- */
-export function staleRemedy(runs: readonly RunDays[], optionOf: (jobId: string) => string): string {
-  let [all, stale] = [0, 0];
-  const commands = new Map<string, string[]>();
-  for (const { run, days } of runs) {
-    const rest = days.slice(days.findIndex(({ isStale }) => isStale));
-    if (!rest[0]?.isStale) continue;
-    all += rest.length;
-    stale += rest.filter(({ isStale }) => isStale).length;
-    const options = rest.map(({ jobId }) => optionOf(jobId));
-    let start = rest[0].date;
-    for (const [place, { date }] of rest.entries()) {
-      if (options[place + 1] === options[place]) continue;
-      const command = `npx ${COMMAND_NAME} trigger --start ${start} --end ${date} \n ${options[place]} --replace`;
-      commands.set(command, [...(commands.get(command) ?? []), run]);
-      start = rest[place + 1]?.date ?? date;
-    }
-  }
-  const whole = [...commands].map(([command, own]) => {
-    const models = `${own.slice(0, MAX_NAMED_RUNS)}${own.length > MAX_NAMED_RUNS ? ',…' : ''}`;
-    return command.replace('\n', () => shellOption('models', models));
-  });
-  const rest = `rest${all - stale === 1 ? 's' : ''} on ${stale === 1 ? 'it' : 'them'}`;
-  const resting = all > stale ? `${count(all - stale, 'later model-day')} ${rest}; ` : '';
-  const verb = whole.length === 1 ? 'runs' : 'run';
-  return `${resting}${list(whole)} ${verb} ${all === 1 ? 'it' : 'them'} again`;
-}
-
-/** An option of a command with its value, as a shell reads it. */
-export function shellOption(name: string, value: string): string {
-  const word = /^#|[^\w.,:@#…-]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;
-  return `--${name}${value.startsWith('-') ? '=' : ' '}${word}`;
 }
 
 /** Seconds as `0.4 s`, `31 s`, `5 min 12 s`, `2 h 5 min`. */

@@ -32,9 +32,9 @@ function describeCharacter(character: string): string {
   return /\p{Bidi_Control}/u.test(character) ? 'a mark of writing direction' : 'a line separator';
 }
 
-/** A text in lines of at most `width` characters. */
+/** A text in lines of at most `width` characters, but for longer words. */
 export function wrapText(text: string, width: number): string[] {
-  return text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)`, 'g')) ?? [];
+  return text.match(new RegExp(`\\S(?:.{0,${width - 1}}(?=\\s|$)|\\S*)`, 'g')) ?? [];
 }
 
 /** Text from outside as one line for people: unprintable characters removed, white space folded. */

@@ -114,12 +114,14 @@ async function copyDatabase(
     );
     try {
       const vacuum = { sql: `VACUUM INTO '${resolve(target).replaceAll("'", "''")}'` };
-      const [{ error }] = await queryInChildProcess(
+      const [{ error: problem }] = await queryInChildProcess(
         { path: null, url: snapshot.url },
         [vacuum],
         signal,
       );
-      if (error !== null) throw describeDamage(error) ? unreadable(path, error) : error;
+      if (problem === null) return;
+      const error = Object.assign(new Error(), problem);
+      throw describeDamage(error) ? unreadable(path, error) : error;
     } finally {
       clearInterval(timer);
     }

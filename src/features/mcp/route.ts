@@ -5,7 +5,7 @@ import { route, BAD_BODY, type Caller, type Route } from '#api/route.ts';
 import { namedRecord } from '#api/schemas.ts';
 import { errorCode } from '#domain/service-error.ts';
 import { asObject, tryParse } from '#json/json.ts';
-import { VERSION } from '#process/version.ts';
+import { COMMAND_NAME, VERSION } from '#process/version.ts';
 import { serviceTools, toolResult, type Tools } from './service-tools.ts';
 import {
   checkRevision,
@@ -49,7 +49,7 @@ export const mcpRoute = (toolRoutes: () => readonly Route[]): Route =>
     },
   });
 
-const SERVER = { name: 'trading-simulation-service', version: VERSION };
+const SERVER = { name: COMMAND_NAME, version: VERSION };
 const IDENTITY = { resultType: 'complete', _meta: { [`${PREFIX}serverInfo`]: SERVER } };
 const capabilities = { tools: {} };
 /** How long a client may keep what it read of the tools. */

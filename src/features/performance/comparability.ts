@@ -5,7 +5,8 @@ import { comparedTerms, describeTerms, termNouns } from '#settings/terms.ts';
 import { suspectedKinds } from '#database/suspicion-queries.ts';
 import { type Money, toDollars } from '#money/money.ts';
 import type { ReadableDocuments } from '#database/document-queries.ts';
-import { amountWords, count, list, type RunDays, staleRemedy } from '#text/sentences.ts';
+import { type RunDays, staleRemedy } from '#database/stale.ts';
+import { amountWords, count, list } from '#text/sentences.ts';
 
 /**
  * The respects in which a model's figures may not be comparable with the others', as

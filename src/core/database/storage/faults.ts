@@ -50,14 +50,13 @@ export function describeDamage(thrown: unknown): string | undefined {
  * file system lacks what SQLite needs, or if only another user may write.
  */
 export function storageMessage(thrown: unknown, path: string): string {
-  return LACKS.get(resultCode(thrown)) ?? errorMessage(thrown) + ownerHint(thrown, path);
+  return LACKS.get(resultCode(thrown)) ?? errorMessage(thrown) + ownerHint(path);
 }
 
 /** The command that lets this process write, if only another user may; otherwise empty. */
-function ownerHint(thrown: unknown, path: string): string {
+function ownerHint(path: string): string {
   const folder = dirname(path);
   try {
-    if (errorCode(thrown) === 'EACCES') throw thrown;
     for (const place of [folder, path]) accessSync(place, constants.W_OK);
   } catch (error) {
     const [user, group] = [process.getuid?.(), process.getgid?.()];

@@ -11,7 +11,8 @@ const BENCHMARK = 'without a day on which both have a return';
 const SLOPE = 'when the benchmark does not move';
 const TRIP = 'without a round trip';
 const LOSS = 'without a loss';
-const FACTORS = 'for fewer than 60 days, or 10 for each factor and the constant';
+const FACTORS =
+  'for fewer than 60 days, or 10 for each factor and the constant; also when a factor does not vary or follows from the others';
 
 export const performanceMetrics: readonly MetricGroup[] = [
   {
@@ -153,7 +154,8 @@ export const performanceMetrics: readonly MetricGroup[] = [
       cost_sensitivity: { formula: '0, 5, 10, 25 and 50 basis points more' },
       break_even_bps: {
         source: 'Grundy and Martin 2001',
-        missing: 'without orders, and for a model that is behind already',
+        missing:
+          'without orders on the days that have both returns, for a model that is behind already, and when no cost would end its lead',
       },
     },
   },

@@ -217,8 +217,8 @@ export const jobFields: Readonly<Record<string, string>> = {
   limits: 'What a portfolio and a day may not exceed; null without limits.',
   'AgentDay.limits': 'What the portfolio and the day may not exceed.',
   max_weight:
-    'The largest fraction of the portfolio in one symbol; null or absent without a limit.',
-  max_orders: 'How many orders a day allows; null or absent without a limit.',
+    'The largest fraction of the portfolio that a symbol may be after a purchase; null or absent without a limit.',
+  max_orders: 'How many orders may be executed or placed on a day; null or absent without a limit.',
   min_cash:
     'The least fraction of the portfolio that a purchase must leave in cash; null or absent without a limit.',
   'JobTerms.symbols': 'The symbols that may be bought.',

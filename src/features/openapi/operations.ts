@@ -26,7 +26,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'with its tokens and cost. Use GET /jobs for a summary of many jobs.',
   'POST /simulate/cancel/{job_id}':
     'Ends the processes of the job’s models. Completed model-days are kept; those in progress end ' +
-    'without a result. A job that has already ended is refused with 409.',
+    'without a result. A job that ended in another way is refused with 409.',
   'DELETE /jobs/{job_id}':
     'Removes the results of an ended job from all figures. Results that the job had replaced are ' +
     'counted again. Nothing is deleted from the database, but a discard cannot be undone. Cancel a job that still runs first.',
@@ -51,7 +51,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'Returns the portfolio of one model at the close of each model-day, and how much of it each symbol was.',
   'GET /comparison':
     'Compares models over the days that all of them share, and says whether the difference could be chance. ' +
-    'Use looks=daily when you look again as days arrive. There are no figures below 20 days.',
+    'Use looks=daily when you look again as days arrive. It has no figures for fewer than 20 days.',
   'GET /models':
     'Lists every run that the configuration or a job names, with its entry and its completed dates. ' +
     'Use it to find the names that other requests take.',

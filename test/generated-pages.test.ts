@@ -14,7 +14,7 @@ for (const { path, make } of generatedPages)
 test('each metric has a definition and a label in words for readers, and none has two metrics of a group', () => {
   for (const { title, metrics } of metricGroups) {
     for (const { field, definition } of metrics) assert.ok(definition, field);
-    const labels = metrics.map(({ field }) => metricLabel(field.split('.').at(-1) ?? ''));
+    const labels = metrics.map(({ name }) => metricLabel(name));
     assert.equal(new Set(labels).size, labels.length, title);
     for (const label of labels) assert.doesNotMatch(label, /_|\d\d$|usd|bps/i);
   }

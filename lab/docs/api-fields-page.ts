@@ -1,3 +1,4 @@
+import { deploymentEntries } from '../../src/core/api/schemas.ts';
 import { describeApi } from '../../src/features/openapi/openapi.ts';
 import { routes } from '../../src/routes.ts';
 
@@ -36,7 +37,7 @@ interface Description {
 const USUAL = ['400', '401', '403', '405', '422', '500'];
 
 /** In most responses. */
-const COMMON = ['deployment_mode', 'is_dev_mode', 'preserve_dev_data'];
+const COMMON = Object.keys(deploymentEntries);
 
 function typeText(schema: Schema): string {
   const { $ref, type, enum: words, anyOf, items, additionalProperties: values, format } = schema;

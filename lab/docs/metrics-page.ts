@@ -16,8 +16,7 @@ const unitLabels: Readonly<Record<string, string>> = {
 type Metric = (typeof metricGroups)[number]['metrics'][number];
 
 function metricItem(metric: Metric): string {
-  const { field, definition, formula, source, missing, also, unit, isYearly } = metric;
-  const name = field.split('.').at(-1) ?? field; // `ModelDetails.symbols` is `symbols`
+  const { name, definition, formula, source, missing, also, unit, isYearly } = metric;
   const [label, short] = [metricLabel(name), shortLabel(name)];
   const facts = [
     `\`${name}\``,

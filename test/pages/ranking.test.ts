@@ -120,7 +120,7 @@ const marks: [name: string, runs: Partial<ModelReport>[], marks: string[]][] = [
   ['nothing', [{}, {}], []],
   ['what makes it incomparable', [{ incomparable: [late] }], ['not comparable: period=Its period']],
   [
-    'a part of the universe, which is no difference of terms',
+    'a baseline that holds only part of its universe, by the part that it holds',
     [{ incomparable: [{ kind: 'part_of_universe', reason: 'It holds 2 of 3 symbols: cash' }] }],
     ['holds 2 of 3 symbols=It holds 2 of 3 symbols: cash'],
   ],

@@ -206,8 +206,12 @@ test('a job of 250 models: warnings, grid, tables and what ran show a part at a 
   const ended = await grid.locator('td:is(.completed, .failed)').count();
   assert.equal(ended, 100, 'each page has the states of its model-days');
   // The benchmark has a row of the leaderboard too.
-  for (const [name, all] of Object.entries({ Leaderboard: 251, Cost: 250 })) {
+  for (const [name, all, sorted] of [
+    ['Leaderboard', 251, 'Return'],
+    ['Cost', 250, 'Model cost'],
+  ] as const) {
     const table = page.locator(`section:has(h2:text-is("${name}"))`);
+    assert.equal(await table.locator('th[aria-sort=descending]').innerText(), sorted);
     assert.equal(await table.locator('tbody tr').count(), 200, name);
     await table.getByText(`Show ${all - 200} more of ${all}`).click();
     assert.equal(await table.locator('tbody tr').count(), all, name);

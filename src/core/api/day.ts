@@ -19,7 +19,6 @@ export const dayResponse = named('AgentDay', {
   date: dateText,
   system: v.string(),
   report: v.string(),
-  /** Left out where it is USD. */
   currency: v.optional(v.string()),
   portfolio: named('AgentPortfolio', {
     cash: v.number(),

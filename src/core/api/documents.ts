@@ -9,9 +9,7 @@ export const documentCoverageResponse = namedResponse('DocumentCoverageResponse'
   coverage: v.array(
     named('DocumentCoverage', {
       kind: v.string(),
-      /** Null for documents of no symbol, which are of all. */
       symbol: nullableText,
-      /** Each counts once, whatever versions it has. */
       documents: countSchema,
       first_date: dateText,
       last_date: dateText,
@@ -29,16 +27,12 @@ const documentQuery = v.object({
 export const documentResponse = namedResponse('DocumentResponse', {
   id: v.string(),
   kind: v.string(),
-  /** Publication date, New York time. */
   date: dateText,
-  /** A date, or an instant in UTC. */
   published_at: v.string(),
-  /** None: it is of all. */
   symbols: v.array(v.string()),
   title: v.string(),
   source: nullableText,
   url: nullableText,
-  /** SHA-256 of all that it says. */
   digest: v.string(),
   text: v.string(),
 });

@@ -9,7 +9,6 @@ const healthResponse = namedResponse('HealthResponse', {
   status: v.picklist(['healthy', 'unhealthy']),
   database: v.picklist(['connected', 'disconnected']),
   timestamp: timestampText,
-  /** The file that a view shows; absent in a service. */
   viewing: v.optional(v.string()),
 });
 

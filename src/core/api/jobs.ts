@@ -63,7 +63,6 @@ const job = named('Job', {
   start_date: dateText,
   end_date: dateText,
   ...jobCourseEntries,
-  /** What most of its failed model-days failed with; null when none has failed. */
   most_frequent_error: v.nullable(
     named('FrequentError', { reason: v.string(), model_days: countSchema }),
   ),
@@ -73,7 +72,6 @@ const job = named('Job', {
 export const jobsResponse = namedResponse('JobsResponse', {
   jobs: v.array(job),
   count: countSchema,
-  /** The `before` of the next page; null on the last page. */
   next_before: nullableText,
 });
 

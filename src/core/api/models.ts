@@ -34,7 +34,6 @@ export const modelsResponse = namedResponse('ModelsResponse', {
     named('Model', {
       signature: v.string(),
       name: nullableText,
-      /** Null for a model that the configuration does not list. */
       basemodel: nullableText,
       enabled: v.boolean(),
       configured: v.boolean(),
@@ -42,17 +41,12 @@ export const modelsResponse = namedResponse('ModelsResponse', {
       last_completed_date: nullableDate,
       completed_model_days: countSchema,
       portfolio_value: figure,
-      /** Model-days on or before it the model may remember; null when its entry names none. */
       knowledge_cutoff: nullableDate,
       model_days_before_cutoff: countSchema,
-      /** The signature of the entry whose run it is, in a study `signature@study`. */
       family: v.string(),
       study: studyField,
-      /** Of its family among those that jobs have named, by first job; null before its first. */
       order: v.nullable(countSchema),
-      /** What its newest job asks; null before its first job. */
       entry: v.nullable(entrySchema),
-      /** The models that answered, in their providers' names, on its completed days. */
       served: v.array(
         named('ServedModel', { model: v.string(), first_date: dateText, last_date: dateText }),
       ),
@@ -66,13 +60,9 @@ export const modelsResponse = namedResponse('ModelsResponse', {
     }),
   ),
   count: countSchema,
-  /** The names of the universes that a trigger can pick besides the default one. */
   universes: v.array(v.string()),
-  /** The names of the studies that the configuration or a job has. */
   studies: v.array(v.string()),
-  /** That of the newest job that has active model-days; null for the one without a name. */
   newest_study: studyField,
-  /** Why the configuration cannot be read; null when it can. */
   configuration_error: nullableText,
 });
 

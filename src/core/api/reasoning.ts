@@ -60,23 +60,15 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
       date: dateText,
       model: v.string(),
       study: studyField,
-      /** Of its money; `cost_usd` is in dollars. */
       currency: v.string(),
       session_summary: nullableText,
-      /** How sure its decision is, 0 to 1, where the day was one answer that says so. */
       confidence: figure,
-      /** The model's note at the end of the day; null without one. */
       note: nullableText,
       started_at: timestampText,
       completed_at: v.nullable(timestampText),
       total_messages: v.nullable(integerSchema),
-      /** The model's completed model-days before and after this one; null where there is none. */
       previous_date: nullableDate,
       next_date: nullableDate,
-      /**
-       * What the session started from: the close of the model-day of that date, or the initial
-       * cash, without a date.
-       */
       opening: v.nullable(
         named('OpeningPortfolio', {
           date: nullableDate,
@@ -85,10 +77,6 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
           holdings: v.array(holdingSchema),
         }),
       ),
-      /**
-       * What the model-day used in its job, over all attempts; and why the session failed, null
-       * unless it did.
-       */
       usage: v.nullable(
         named('SessionUsage', {
           error: nullableText,
@@ -97,13 +85,11 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
           cost_usd: figure,
         }),
       ),
-      /** What a completed session listed or read, the newest first. */
       documents: v.nullable(
         v.array(
           named('ShownDocument', {
             id: v.string(),
             title: v.string(),
-            /** Its `published_at`, and that of the newest version that is stored now. */
             version: v.string(),
             latest_version: v.string(),
           }),
@@ -126,12 +112,7 @@ export const reasoningResponse = namedResponse('ReasoningResponse', {
             tool_name: nullableText,
             tool_input: nullableText,
             timestamp: timestampText,
-            /**
-             * What the provider said of itself with an answer; null for other messages, and where
-             * it said nothing.
-             */
             served: v.nullable(servedSchema),
-            /** Of an answer that was cut off, was refused, or has calls written as text. */
             fault: v.nullable(v.picklist(answerFaults)),
           }),
         ),
@@ -174,16 +155,13 @@ export const searchResponse = namedResponse('SearchResponse', {
       message_index: integerSchema,
       role: messageRole,
       tool_name: nullableText,
-      /** Part of the message, of its tool call or of its thoughts. */
       excerpt: v.string(),
-      /** Where the words are in the excerpt: start and length in Unicode characters. */
       matches: v.array(v.array(countSchema)),
       timestamp: timestampText,
       study: studyField,
     }),
   ),
   count: countSchema,
-  /** The `before` of the next page; null when everything has been searched. */
   next_before: nullableText,
 });
 

@@ -17,6 +17,7 @@ import { recordSchema } from '#json/records.ts';
 
 /**
  * An object with a name in the interface description, which generated clients use as a type name.
+ * What its fields mean is said in features/openapi/.
  */
 export function named<const Entries extends v.ObjectEntries>(name: string, entries: Entries) {
   return v.pipe(v.object(entries), v.title(name));
@@ -84,9 +85,7 @@ export const progressSchema = named('JobProgress', {
   completed: countSchema,
   failed: countSchema,
   pending: countSchema,
-  /** Those of the completed that were skipped. */
   skipped: countSchema,
-  /** Those of the pending that never run, because the job was cancelled. */
   cancelled: countSchema,
 });
 
@@ -99,7 +98,6 @@ export const studyField = v.nullable(v.string());
 /** The course of a job. */
 export const jobCourseEntries = {
   models: v.array(v.string()),
-  /** Its name in the configuration; null for the default one. */
   universe: nullableText,
   study: studyField,
   created_at: timestampText,
@@ -107,9 +105,7 @@ export const jobCourseEntries = {
   completed_at: v.nullable(timestampText),
   total_duration_seconds: figure,
   error: nullableText,
-  /** Of all its model-days, failed ones too. */
   usage: named('JobUsage', {
-    /** What is known of it; null when no model-day has a known cost. */
     cost_usd: figure,
     model_days_without_cost: countSchema,
   }),
@@ -128,7 +124,6 @@ export const usageEntries = {
 /** Warnings of a job, as sentences and as codes. */
 export const warningEntries = {
   warnings: v.nullable(v.array(v.string())),
-  /** Of each warning, for programs; null for one that they need not tell apart. */
   warning_codes: v.nullable(
     v.array(v.nullable(v.pipe(v.picklist(warningCodes), v.title('WarningCode')))),
   ),
@@ -171,7 +166,6 @@ export function namedResponse<const Entries extends v.ObjectEntries>(
 
 export const errorSchema = namedResponse('ErrorResponse', {
   detail: v.string(),
-  /** For programs: only where there is nothing left to do. */
   code: v.optional(v.literal('nothing_to_resume')),
 });
 export const bareErrorSchema = named('BareErrorResponse', { detail: v.string() });

@@ -35,7 +35,6 @@ import { NO_JOB, route } from './route.ts';
 const termsSchema = named('JobTerms', {
   initial_cash: v.number(),
   ...v.entriesFromList(costKeys, v.number()),
-  /** Its rules. Money is in its currency, except what models cost. */
   market: named('Market', {
     name: v.string(),
     currency: v.string(),
@@ -43,7 +42,6 @@ const termsSchema = named('JobTerms', {
     opens: v.string(),
     time_zone: v.string(),
     benchmark: v.string(),
-    /** The first that matches a symbol counts. */
     boards: v.array(
       named('Board', {
         symbols: v.string(),
@@ -53,15 +51,10 @@ const termsSchema = named('JobTerms', {
       }),
     ),
   }),
-  /** Whether dividends of what is held are paid. */
   dividends: v.boolean(),
-  /** Of one model-day. */
   max_steps: countSchema,
-  /** What one model may cost in this job; an entry's own limit takes precedence. */
   max_cost_usd: v.nullable(v.number()),
-  /** Whether models see the open at which their orders fill. */
   open: v.picklist(['shown', 'hidden']),
-  /** Shares of the portfolio's value, and orders of a model-day; null without limits. */
   limits: v.nullable(
     named('Limits', {
       max_weight: v.nullish(v.number()),
@@ -69,7 +62,6 @@ const termsSchema = named('JobTerms', {
       min_cash: v.nullish(v.number()),
     }),
   ),
-  /** Those that may be bought. */
   symbols: v.array(v.string()),
 });
 
@@ -79,7 +71,6 @@ export const statusResponse = namedResponse('JobStatusResponse', {
   progress: progressSchema,
   date_range: v.array(dateText),
   ...jobCourseEntries,
-  /** What each model asks. The runs of a family differ only in `run` and `seed`. */
   entries: v.array(
     named('JobEntry', { family: v.string(), runs: v.array(v.string()), entry: entrySchema }),
   ),

@@ -113,7 +113,6 @@ export const triggerResponse = named('TriggerResponse', {
   status: v.literal('pending'),
   total_model_days: integerSchema,
   message: v.string(),
-  /** Null for the one without a name. */
   study: nullableText,
   ...deploymentEntries,
   ...warningEntries,

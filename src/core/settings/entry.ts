@@ -14,15 +14,7 @@ import { HIDDEN, secretHider } from '#text/secrets.ts';
  * found is in it, the key is not.
  */
 
-/**
- * `agent`: one of the user's, which has a network of its own. `unlisted`: the configuration had no
- * such entry, so its model-days fail.
- */
 const entryKinds = ['provider', 'agent', 'simulated', 'baseline', 'unlisted'] as const;
-/**
- * The entry itself, the environment variable that it names, that of its maker, or the service's
- * OPENAI_API_KEY.
- */
 const keySources = ['entry', 'variable', 'maker', 'service'] as const;
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -30,37 +22,18 @@ const dollars = v.pipe(v.number(), v.minValue(0));
 
 export const entrySchema = v.pipe(
   v.object({
-    /** The family's name: the signature of the entry. */
     signature: v.string(),
-    /** Which of the entry's runs this is, counted from 1. */
     run: count,
     repeats: count,
     kind: v.pipe(v.picklist(entryKinds), v.title('EntryKind')),
     basemodel: v.string(),
-    /**
-     * Without user and password, the values of its query blank; null where nothing is asked over
-     * HTTP.
-     */
     url: v.nullable(v.string()),
-    /**
-     * The dialect in which it is asked, and whether as a stream; null where nothing is asked over
-     * HTTP.
-     */
     api: v.nullable(v.pipe(v.picklist(entryApis), v.title('ApiDialect'))),
     stream: v.nullable(v.boolean()),
-    /**
-     * Whether the configuration says so; otherwise the service leaves the stream out where a
-     * provider refuses it.
-     */
     stream_is_set: v.boolean(),
-    /** Whether a user, a password or a value was cut from the URL. */
     url_is_cut: v.boolean(),
     key_source: v.nullable(v.pipe(v.picklist(keySources), v.title('KeySource'))),
     key_variable: v.nullable(v.string()),
-    /**
-     * The request's body except messages and tools; values that are secrets by their names are
-     * blank, known keys elsewhere `[key]`.
-     */
     parameters: v.pipe(recordSchema(v.unknown()), v.title('RequestParameters')),
     prompt: v.nullable(v.string()),
     notes: v.boolean(),
@@ -77,13 +50,9 @@ export const entrySchema = v.pipe(
       ),
     ),
     max_cost_usd: v.nullable(dollars),
-    /** The names of the tools it is offered. */
     tools: v.array(v.string()),
-    /** False where it may read no documents, even if there are some. */
     documents: v.optional(v.boolean()),
-    /** Whether each day is one answer instead of calls of tools. */
     decision: v.picklist(['tools', 'one_answer']),
-    /** What an agent may do on a day; null for others. */
     agent: v.nullable(
       v.pipe(v.object({ max_tool_calls: count, seconds: v.number() }), v.title('AgentLimits')),
     ),

@@ -272,16 +272,10 @@ export function reportAnswer(facts: AnswerFacts) {
     sentence:
       (leader === undefined ? missingSentence(facts) : answerSentence(leader, lead, facts)) +
       leftOutSentence(facts),
-    /** The model with the highest return; null where none has one. */
     leader: leader?.model ?? null,
-    /** The next model that it is paired with; null without one. */
     against: lead?.second ?? null,
     ...figures,
     shown: lead?.isShown ?? false,
-    /**
-     * The models whose return may contain a split that the prices do not know, and those that
-     * cannot be compared: none of them leads.
-     */
     left_out: [...new Set([...suspected.keys(), ...leftOut.keys()])],
     benchmark: isKnown
       ? { name: benchmark.name, total_return: toDigits(benchmark.totalReturn) }

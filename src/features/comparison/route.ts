@@ -110,12 +110,8 @@ export function pairRow(pair: PairReport) {
   return reportCells({ ...pair, unavailable });
 }
 
-/**
- * The response of GET /comparison. Returns and shares are fractions; a null has its reason in
- * `unavailable`.
- */
+/** The response of GET /comparison. */
 
-/** Both ends as returns over the period. */
 const interval = v.nullable(named('Interval', { low: v.number(), high: v.number() }));
 const modelName = v.string();
 
@@ -123,50 +119,38 @@ const uncertaintyEntries = {
   standard_error_daily: figure,
   degrees_of_freedom: figure,
   variance_share_of_runs: figure,
-  /** Whether a single run keeps the interval too narrow. */
   interval_is_lower_bound: v.boolean(),
   unavailable,
 };
 
 export const comparisonResponse = namedResponse('ComparisonResponse', {
-  /** The one that all models are of; null for the one without a name, and for several. */
   study: studyField,
   start_date: nullableDate,
   end_date: nullableDate,
-  /** How many days are compared. */
   days: count,
   align: v.picklist(['date', 'number']),
   confidence: v.number(),
   looks: v.picklist(lookKinds),
-  /** c(D), in standard errors, where it holds for all days at once; null with `looks=once`. */
   boundary: figure,
-  /** Who leads by return, and whether that could be chance. */
   answer: named('Answer', {
     sentence: v.string(),
     leader: v.nullable(modelName),
     total_return: figure,
     against: v.nullable(modelName),
-    /** The leader's return minus that of `against`. */
     lead: figure,
-    /** Of the lead. */
     interval,
     shown: v.boolean(),
-    /** Models that may hold a split which the prices do not know, or that cannot be compared. */
     left_out: v.array(modelName),
     benchmark: v.nullable(
       named('ComparedBenchmark', { name: v.string(), total_return: v.number() }),
     ),
     days: count,
-    /** The first and the last of the days compared; null by number. */
     start_date: nullableDate,
     end_date: nullableDate,
     unavailable,
   }),
-  /** Only later days are compared; null when all are. */
   clean_after: nullableDate,
-  /** Entries with too few model-days. */
   left_out_models: v.array(modelName),
-  /** Days that the runs named here missed or started from another close; by date, or by number. */
   left_out: v.array(
     named('LeftOutDay', {
       date: v.optional(dateText),
@@ -184,10 +168,8 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
       interval,
       probability_best: figure,
       knowledge_cutoff: nullableDate,
-      /** Of the days compared. */
       days_before_cutoff: count,
       outside,
-      /** In which respects it traded on other terms than most. */
       incomparable: v.array(incomparability),
       ...uncertaintyEntries,
     }),
@@ -204,9 +186,7 @@ export const comparisonResponse = namedResponse('ComparisonResponse', {
       shown: v.boolean(),
       smallest_difference: figure,
       days_needed: figure,
-      /** Of the daily log returns of both models. */
       correlation: figure,
-      /** The difference after each day compared; only with `curves=true`. */
       curve: v.optional(
         v.array(
           named('DifferencePoint', {

@@ -25,10 +25,6 @@ import { route } from '#api/route.ts';
 
 const coverageQuery = v.object({
   symbol: symbolFilter('A ticker symbol, in either case.', 'is not a ticker symbol'),
-  /**
-   * Restricts the symbols to those with a bar on this date, which can serve as a universe as of
-   * that date.
-   */
   date: v.optional(dateText),
 });
 
@@ -48,24 +44,16 @@ export const coverageResponse = namedResponse('CoverageResponse', {
   symbols: v.array(
     named('SymbolCoverage', {
       symbol: v.string(),
-      /** The date of the last bar; null without one. */
       source: nullableText,
       first_bar: nullableDate,
       last_bar: nullableDate,
-      /**
-       * Counted only for a single symbol, because that reads every bar; null where all symbols are
-       * listed.
-       */
       bars: v.nullable(countSchema),
-      /** When a download or an import last recorded a span. */
       last_download: v.nullable(timestampText),
       spans: v.array(span),
       gaps: v.array(gap),
       dividends: named('DividendCoverage', {
-        /** How many are stored. */
         count: countSchema,
         last_ex_date: nullableDate,
-        /** A date outside them all, without a stored dividend, may have had one. */
         spans: v.array(span),
         gaps: v.array(gap),
       }),

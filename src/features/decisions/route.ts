@@ -51,22 +51,14 @@ const decision = named('Decision', {
   model: v.string(),
   date: dateText,
   job_id: v.string(),
-  /** Null for a model-day that failed before its session began. */
   session_id: v.nullable(integerSchema),
   timestamp: timestampText,
   symbol: nullableText,
   side: v.nullable(v.picklist(sides)),
-  /** As ordered; a refused order may ask for anything. */
   amount: figure,
   price: figure,
-  /**
-   * The model's own words before it, cut where they are long; its thoughts where it said
-   * nothing.
-   */
   reason: nullableText,
-  /** Why an order was refused or a model-day failed, or what is wrong with a call. */
   detail: nullableText,
-  /** Of the result of the order or call, or of a model-day's last words. */
   message_index: v.nullable(integerSchema),
   study: studyField,
 });
@@ -74,7 +66,6 @@ const decision = named('Decision', {
 export const decisionsResponse = namedResponse('DecisionsResponse', {
   decisions: v.array(decision),
   count: countSchema,
-  /** The `before` of the next page; null on the last page. */
   next_before: nullableText,
 });
 

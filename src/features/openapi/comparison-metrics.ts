@@ -17,7 +17,6 @@ export const comparisonMetrics: readonly MetricGroup[] = [
         definition:
           'The return over the days compared; of several runs that of their mean, day by day',
         formula: 'exp(D δ) − 1',
-        unit: 'fraction',
         missing: SERIES,
       },
       run_returns: {

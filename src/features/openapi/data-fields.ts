@@ -14,7 +14,7 @@ export const dataFields: Readonly<Record<string, string>> = {
   model_days_before_cutoff:
     'Those of its completed model-days that are on or before the knowledge cutoff.',
   order:
-    'The place of its entry by first job, from 0; null before its first job. Pages choose colours by it.',
+    'The position of its entry in the order of first jobs, from 0; null before its first job. Pages choose colours by it.',
   last_job: 'The newest job that ran it; null before its first.',
 
   // Prices and documents.
@@ -47,19 +47,19 @@ export const dataFields: Readonly<Record<string, string>> = {
   // Audit and health.
   'AuditResponse.status':
     '`faulty` when there is damage or a problem. Stale and unverifiable model-days are sound.',
-  counts: 'How many there are of everything; the lists of this response may be shorter.',
+  counts: 'What was replayed and found, in numbers; the lists of this response may be shorter.',
   superseded_model_days: 'Model-days that were replaced or discarded, and were replayed too.',
   damage: 'Damage of the file, one sentence for each.',
   'AuditCounts.damage': 'How much damage there is.',
-  problems: 'The first 1,000 model-days that replay to something else than is stored.',
-  'AuditCounts.problems': 'Model-days that replay to something else than is stored, all of them.',
+  problems: 'The first 1,000 model-days whose replay differs from what is stored.',
+  'AuditCounts.problems': 'All model-days whose replay differs from what is stored.',
   'AuditFinding.problems': 'What differs, in sentences.',
   unverifiable:
     'The first 1,000 model-days that cannot be verified, because a price that they read was overwritten since.',
-  'AuditCounts.unverifiable': 'Model-days that cannot be verified, all of them.',
+  'AuditCounts.unverifiable': 'All model-days that cannot be verified.',
   'AuditFinding.status':
-    'The status of the session: `active` if figures count it, `superseded` if it was replaced. Of a model-day ' +
-    'without a session its own.',
+    'The status of the session: `active` if figures count it, `superseded` if it was replaced or discarded. Without a ' +
+    'session, the status of the model-day.',
   'HealthResponse.status': '`unhealthy` when the database cannot be read or written.',
   database: 'Whether the database can be read and written.',
   'HealthResponse.timestamp': 'The time of the service, in UTC.',

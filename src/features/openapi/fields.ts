@@ -16,12 +16,12 @@ const conventionTexts = Object.entries({
   ),
 );
 
-/** What each property means, by its name or as `Schema.property`. No key is there twice. */
+/**
+ * What each property means, by its name or as `Schema.property`. No key is there twice. The build
+ * reads it, and so does docs/reference/api-fields.md; a request's schema describes itself first.
+ */
 export const fieldTexts = [
   ...[jobFields, sessionFields, figureFields, dataFields].flatMap((own) => Object.entries(own)),
   ...metricTexts,
   ...conventionTexts,
 ];
-
-/** The build reads it, and so does docs/reference/api-fields.md; a request's schema describes itself first. */
-export const fields: Readonly<Record<string, string>> = Object.fromEntries(fieldTexts);

@@ -20,7 +20,7 @@ export const figureFields: Readonly<Record<string, string>> = {
   outside:
     '`agent` when an agent of your own traded: it has a network and may look up the future. Otherwise empty.',
   'ModelPerformance.model_days': 'Completed model-days that the figures cover.',
-  'Suspected.model_days': 'How many of the model’s days held the symbol over it.',
+  'Suspected.model_days': 'On how many model-days the model held the symbol over the event.',
   'AuditCounts.model_days': 'Active model-days that were replayed.',
   stale_model_days:
     'Model-days that started from results or prices that have changed since. The job’s warnings say how to run them again.',
@@ -28,7 +28,7 @@ export const figureFields: Readonly<Record<string, string>> = {
   model_days_with_unknown_dividends:
     'Model-days that held a symbol whose dividends of that morning are unknown.',
   suspected:
-    'What the model held a symbol over that the prices may not know. Its returns may be wrong until it is settled.',
+    'Events that the prices may not reflect, and over which the model held the symbol. Its returns may be wrong until they are settled.',
   'Suspected.date': 'The date of the jump, the ex-date, or the first session without a bar.',
   from: 'The close before.',
   to: 'The open after the jump, or the dividend per share; null for the end of a symbol.',
@@ -98,11 +98,10 @@ export const figureFields: Readonly<Record<string, string>> = {
   stale: 'Whether the day started from results or prices that have changed since.',
   'AuditResponse.stale':
     'The first 1,000 stale model-days. Stale is not an error: their prices or starts have changed since.',
-  'AuditCounts.stale': 'Stale model-days, all of them.',
+  'AuditCounts.stale': 'All stale model-days.',
   dividend_status:
     'Whether the dividends of the morning are `known`, may be missing (`unknown`), or are not paid in this job (`not_paid`).',
   'FamilyPoint.growth': 'What 1 has grown to, in the mean run.',
-  low: 'The low of the date; absent when unknown.',
   'FamilyPoint.low': 'What 1 has grown to, in the lowest run.',
   'FamilyPoint.high': 'What 1 has grown to, in the highest run.',
   'Interval.low': 'The lower end, as a fraction: 0.01 is 1 %.',
@@ -117,7 +116,7 @@ export const figureFields: Readonly<Record<string, string>> = {
   'Conventions.risk_free_rate': 'The risk-free rate per year (RISK_FREE_RATE), as a fraction.',
   'Conventions.risk_free_rate_daily': 'The risk-free rate per day, as a fraction.',
   'Conventions.min_days_for_annual_return': 'Returns over fewer days are not annualised.',
-  'Conventions.min_days_for_risk': 'Figures of risk need as many days.',
+  'Conventions.min_days_for_risk': 'Figures of risk need at least this many days.',
   'Conventions.min_share_of_weekdays':
     'Nothing is scaled to a year when a smaller fraction of the weekdays has a return.',
   'Conventions.definitions': 'The definition of each figure, by name.',
@@ -127,9 +126,9 @@ export const figureFields: Readonly<Record<string, string>> = {
   standard_error:
     'The standard error of the slope, allowing for days that depend on each other (Newey and West).',
   'StyleFactor.p_value': 'How often a slope this far from 0 would occur by chance: two-sided.',
-  'Style.alpha_standard_error': 'The standard error of alpha, per year.',
+  'Style.alpha_standard_error': 'The standard error of alpha, per year. Null when alpha is.',
   'Style.alpha_p_value':
-    'How often alpha would be this far from 0 by chance if it were 0: two-sided.',
+    'How often alpha would be this far from 0 by chance if it were 0: two-sided. Null when alpha is.',
   left_out_factors:
     'Stored factors that were not used, because too few days have them or they do not vary.',
   left_out_days: 'The days that lack a return of a factor.',
@@ -141,7 +140,9 @@ export const figureFields: Readonly<Record<string, string>> = {
   basis_points: 'The added cost of each order, in basis points of its value; one is 0.01 %.',
   left_out: 'Days that are not compared, with the reason.',
   'CommonDays.left_out': 'Models that lack a return on some of these dates, with the reason.',
-  'Answer.left_out': 'Models that the sentence does not compare. It names each, with the reason.',
+  'Answer.left_out':
+    'Models that cannot lead: their returns may be wrong until an event is settled, or they cannot be compared. ' +
+    '`sentence` has the reasons.',
   missing: 'How many models lack the date.',
   days_without_dividends:
     'Dates on which no model-day is paid dividends, so that the benchmark is measured without its own.',

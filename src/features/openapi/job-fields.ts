@@ -3,17 +3,18 @@ export const jobFields: Readonly<Record<string, string>> = {
   // Of most responses.
   count: 'How many items the list of this response has.',
   deployment_mode:
-    'The mode of the service: PROD for real models, DEV for simulated ones. UNKNOWN for a shown file that does not say.',
+    'The mode of the service: PROD for real models, DEV for simulated ones. UNKNOWN for a viewed file that does not record it.',
   is_dev_mode: 'Whether the mode is DEV.',
-  preserve_dev_data: 'Whether DEV keeps its database at a start (PRESERVE_DEV_DATA).',
+  preserve_dev_data:
+    'Whether DEV keeps its database when the service restarts (PRESERVE_DEV_DATA); null in other modes.',
   next_before: 'The value of `before` for the next page; null on the last page.',
   unavailable:
     'Why figures of this object are null, by the name of the figure. A figure that is not null is not listed.',
   detail: 'What is wrong with the request, in a sentence.',
-  code: '`nothing_to_resume` when every model has already run to the requested end; else absent.',
+  code: '`nothing_to_resume` when every model has already run to the requested end; otherwise absent.',
 
   // Names and dates that occur everywhere.
-  job_id: 'The job, as the trigger named it.',
+  job_id: 'The id of the job, from the response to the trigger.',
   model:
     'The name of a run: the signature of its entry, for repeats with its number (`gpt-5#2`), in a study with the ' +
     'study’s name (`gpt-5@costs`).',
@@ -38,14 +39,14 @@ export const jobFields: Readonly<Record<string, string>> = {
   warnings:
     'What may make the results differ from what you expect, in sentences; null without any.',
   warning_codes:
-    'The code of each warning, in the order of `warnings`; null in place of a code that programs need not know.',
+    'The code of each warning, in the order of `warnings`; null for a warning without one.',
   progress: 'How many model-days have completed, failed or not yet run.',
   completed: 'Model-days that are done, including those that were skipped.',
   failed: 'Model-days that failed.',
   pending: 'Model-days that have not ended. After a cancellation: those that did not run.',
   skipped:
-    'Those of the completed that were skipped: already completed, before the model’s resume date, or without prices.',
-  cancelled: 'Those of the pending that never run, because the job was cancelled.',
+    'Completed model-days that were skipped: already completed, before the model’s resume date, or without prices.',
+  cancelled: 'Pending model-days that will never run, because the job was cancelled.',
   date_range: 'The weekdays of the job.',
   models: 'The models, one item for each.',
   'JobStatusResponse.models': 'The names of the job’s runs.',
@@ -71,9 +72,9 @@ export const jobFields: Readonly<Record<string, string>> = {
   'RefusedOrder.error': 'Why the order was refused.',
   'ToolRefusal.error': 'Why the call was refused, as the model reads it.',
   entries:
-    'What each model of the job runs: one item per entry, because its runs differ only in number and seed.',
+    'The entries that the job runs, one item for each: the runs of an entry differ only in number and seed.',
   entry:
-    'The entry as the trigger resolved it: what is sent, where to, and on which terms. It contains no secret.',
+    'The entry as the trigger resolved it: what the service sends, and where. It contains no secret.',
   'Model.entry': 'The entry as the newest job resolved it; null before the first job.',
   terms: 'The terms on which all models of the job trade.',
   replace_existing: 'Whether the job replaces model-days that were completed before.',
@@ -84,7 +85,8 @@ export const jobFields: Readonly<Record<string, string>> = {
   runs: 'The names of the runs.',
   'Family.runs': 'The runs of the entry, with their returns.',
   'LeftOutDay.runs': 'The runs that lack the day, or whose return on it starts from another close.',
-  most_frequent_error: 'The error of most failed model-days; null when none has failed.',
+  most_frequent_error:
+    'The most frequent error of the failed model-days; null when none has failed.',
   'FrequentError.reason': 'The error.',
   'FrequentError.model_days': 'How many model-days failed with it.',
   jobs: 'The jobs, the newest first.',
@@ -120,11 +122,12 @@ export const jobFields: Readonly<Record<string, string>> = {
   'AgentDay.run': 'The name of the run, such as `my-agent#2`.',
   repeats: 'How many runs the entry has.',
   'Entry.kind':
-    'What trades: a provider’s model, an agent of your own, a simulated model, a baseline, or `unlisted`: no such entry.',
+    'What trades: a provider’s model, an agent of your own, a simulated model or a baseline. `unlisted`: the ' +
+    'configuration has no such entry, so its model-days fail.',
   'Decision.kind':
     'An executed order, a refused order, a malformed call, a failed model-day, or a model-day without a trade.',
   'Suspected.kind':
-    'What the prices may not know: a split, what a dividend really was, or the end of the symbol.',
+    'What the prices may not reflect: a split, the true amount of a dividend, or the end of the symbol.',
   'Incomparability.kind': 'In which respect the model differs.',
   'IncomparableModel.kind': 'In which respect the model differs.',
   'DocumentCoverage.kind': 'The kind of the documents, such as 10-K or news.',
@@ -134,19 +137,19 @@ export const jobFields: Readonly<Record<string, string>> = {
   basemodel: 'The model that the provider is asked for, or the baseline.',
   'Model.basemodel':
     'The `basemodel` of the entry; null for a model that the configuration does not list.',
-  url: 'Where requests go, without user and password, values of its query blank; null when nothing is asked over HTTP.',
+  url: 'Where requests go, without user and password, and with the values of its query blank; null without HTTP.',
   api: 'The interface of the provider: Chat Completions, Responses or Messages, or `agent`; null without HTTP.',
   stream: 'Whether answers are streamed; null without HTTP.',
   stream_is_set:
     'Whether the configuration sets `stream`. Otherwise the service stops streaming where a provider rejects it.',
   url_is_cut: 'Whether a user, a password or a value of the query was removed from `url`.',
   key_source:
-    'Where the API key comes from: the entry, a variable that it names, the provider’s variable, or ' +
-    'OPENAI_API_KEY of the service; null without one.',
+    'Where the API key comes from: the entry, a variable that it names (`variable`), the variable of the provider ' +
+    '(`maker`), or OPENAI_API_KEY of the service; null without one.',
   key_variable:
     'The environment variable of the key; null without one. The key itself is stored nowhere.',
   parameters:
-    'The body of a request without messages and tools. Secrets in it are blank or `[key]`.',
+    'The body of a request without messages and tools. Values with the name of a secret are blank, known keys are `[key]`.',
   'DayTool.parameters': 'The arguments, as JSON Schema.',
   prompt: 'The entry’s own instructions, which follow the system prompt; null without any.',
   notes: 'Whether the model can keep a note from day to day.',
@@ -161,9 +164,10 @@ export const jobFields: Readonly<Record<string, string>> = {
   cache_write:
     'Dollars for a million prompt tokens that are written to the cache; without it 1.25 times `input`.',
   max_cost_usd:
-    'No model-day starts once the job’s days of this entry have cost as many dollars; null without a limit.',
+    'No model-day starts once the job’s days of this entry have cost this many dollars; null without a limit.',
   'JobTerms.max_cost_usd':
-    'The same limit for each model of the job; an entry’s own takes precedence. Null without a limit.',
+    'No model-day starts once the job’s days of its entry have cost this many dollars. An entry’s own limit takes ' +
+    'precedence. Null without a limit.',
   tools: 'The names of the tools that the model is offered.',
   'DayTools.tools': 'The tools of the day.',
   documents: 'The documents.',
@@ -186,10 +190,11 @@ export const jobFields: Readonly<Record<string, string>> = {
   commission_bps: 'Commission in basis points of an order’s value; one is 0.01 %.',
   min_commission: 'The least commission of an order, in the market’s currency.',
   sell_tax_bps: 'Tax on a sale, in basis points of its value.',
-  slippage_bps: 'By how many basis points an order fills at a worse price than the open.',
+  slippage_bps: 'How much worse than the open an order fills, in basis points.',
   market: 'The rules of the exchange. Money is in its currency, except what models cost.',
   sell_same_day: 'Whether shares can be sold on the day on which they were bought.',
-  opens: 'When a session begins, in the time of `time_zone`. What was published before is known.',
+  opens:
+    'When a session begins, in the time of `time_zone`. Models can read what was published before.',
   time_zone: 'The time zone of the exchange, such as America/New_York.',
   benchmark: 'What was held instead: its figures and its curve, shared by all models.',
   'Market.benchmark': 'The symbol of the default benchmark.',
@@ -197,7 +202,7 @@ export const jobFields: Readonly<Record<string, string>> = {
     'The return of the benchmark over the same days; null when it lacks such a day.',
   boards: 'Lots and price limits by symbol. The first that matches a symbol applies.',
   minimum: 'The least number of shares in a purchase.',
-  step: 'Above the minimum, a purchase is in steps of so many shares.',
+  step: 'Above the minimum, purchases go up in steps of this many shares.',
   price_limit:
     'How far a day’s price may be from the reference price, as a fraction; null without a limit.',
   'JobTerms.dividends': 'Whether models receive the dividends of what they hold.',
@@ -212,8 +217,8 @@ export const jobFields: Readonly<Record<string, string>> = {
   limits: 'What a portfolio and a day may not exceed; null without limits.',
   'AgentDay.limits': 'What the portfolio and the day may not exceed.',
   max_weight:
-    'The largest fraction of the portfolio in one symbol; null or absent without a limit.',
-  max_orders: 'How many orders a day allows; null or absent without a limit.',
+    'The largest fraction of the portfolio that a symbol may be after a purchase; null or absent without a limit.',
+  max_orders: 'How many orders may be executed or placed on a day; null or absent without a limit.',
   min_cash:
     'The least fraction of the portfolio that a purchase must leave in cash; null or absent without a limit.',
   'JobTerms.symbols': 'The symbols that may be bought.',

@@ -19,12 +19,11 @@ const unitTexts: Readonly<Record<string, string>> = {
 /** Every metric, with what the conventions in responses say of it. */
 export const metricGroups = [...performanceMetrics, ...comparisonMetrics].map((group) => ({
   ...group,
-  metrics: Object.entries(group.metrics).map(([field, own]) => ({
-    field,
-    definition: definitionTexts[field],
-    unit: Object.entries(units).find(([, fields]) => fields.includes(field))?.[0],
-    ...own,
-  })),
+  metrics: Object.entries(group.metrics).map(([field, own]) => {
+    const name = field.replace(/.*\./, ''); // `ModelDetails.symbols` is `symbols`
+    const unit = Object.entries(units).find(([, names]) => names.includes(name))?.[0];
+    return { field, name, definition: definitionTexts[name], unit, ...own };
+  }),
 }));
 
 /** Their numbers are inside objects, which say it themselves. */

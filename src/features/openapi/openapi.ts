@@ -11,7 +11,7 @@ import { agentAnswer, dayResponse } from '#api/day.ts';
 import { VERSION } from '#process/version.ts';
 import { type Example, makeExamples } from './examples.ts';
 import type { Route } from '#api/route.ts';
-import { fields } from './fields.ts';
+import { fieldTexts } from './fields.ts';
 import { operationTexts, parameterTexts, tagTexts } from './operations.ts';
 
 /** Turns the schemas of requests and responses into JSON Schema, for the interface description. */
@@ -55,6 +55,8 @@ function nestedSchemas(schema: v.GenericSchema): v.GenericSchema[] {
   return parts.filter((part): part is v.GenericSchema => typeof part === 'object' && part !== null);
 }
 
+const fields = new Map(fieldTexts);
+
 /**
  * The named schemas themselves, as `components.schemas` has them: with what each property means,
  * where its own schema does not say it.
@@ -64,7 +66,7 @@ function describeNamed(names: Names): Record<string, JsonSchema> {
   for (const [title, { properties = {} }] of Object.entries(schemas))
     for (const [name, own] of Object.entries(properties))
       if (typeof own === 'object')
-        own.description ??= fields[`${title}.${name}`] ?? fields[name] ?? '';
+        own.description ??= fields.get(`${title}.${name}`) ?? fields.get(name) ?? '';
   return schemas;
 }
 

@@ -26,10 +26,10 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'with its tokens and cost. Use GET /jobs for a summary of many jobs.',
   'POST /simulate/cancel/{job_id}':
     'Ends the processes of the job’s models. Completed model-days are kept; those in progress end ' +
-    'without a result. A job that has already ended is refused with 409.',
+    'without a result. A job that ended in another way is refused with 409.',
   'DELETE /jobs/{job_id}':
     'Removes the results of an ended job from all figures. Results that the job had replaced are ' +
-    'counted again. Nothing is deleted from the database, and it cannot be undone. Cancel a job that still runs first.',
+    'counted again. Nothing is deleted from the database, but a discard cannot be undone. Cancel a job that still runs first.',
   'GET /jobs':
     'Lists jobs with status, progress, cost and warnings. Use it to find a job_id, or to see what a nightly run did.',
   'GET /results':
@@ -37,13 +37,13 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'Use it to check a figure or to rebuild a portfolio. A filter that matches nothing returns an empty list.',
   'GET /reasoning':
     'Returns trading sessions with their actions; with include_full_conversation=true also every message, ' +
-    'tool call and reasoning. Use it to see why a model traded. When nothing matches, it is a 404.',
+    'tool call and reasoning. Use it to see why a model traded. It returns 404 when nothing matches.',
   'GET /decisions':
     'Returns orders, refused orders, malformed calls, failed days and days without a trade, each with the ' +
     'model’s own words. Use it to follow what happened without reading whole conversations.',
   'GET /search':
     'Searches messages, reasoning, tool calls and tool results; not the system prompt and the morning report. ' +
-    'A page may have few messages where the search took long; next_before continues it.',
+    'A page may be short when the search took long; next_before continues it.',
   'GET /performance':
     'Returns the metrics of each model over its own days, next to a benchmark. Use common=true to measure ' +
     'all models over the same days, and GET /comparison to learn whether a difference is more than chance.',
@@ -51,7 +51,7 @@ export const operationTexts: Readonly<Record<string, string>> = {
     'Returns the portfolio of one model at the close of each model-day, and how much of it each symbol was.',
   'GET /comparison':
     'Compares models over the days that all of them share, and says whether the difference could be chance. ' +
-    'Use looks=daily when you look again as days arrive. There are no figures below 20 days.',
+    'Use looks=daily when you look again as days arrive. It has no figures for fewer than 20 days.',
   'GET /models':
     'Lists every run that the configuration or a job names, with its entry and its completed dates. ' +
     'Use it to find the names that other requests take.',

@@ -1,4 +1,3 @@
-import { definitions } from '../performance/definitions.ts';
 import { MIN_DAYS_FOR_ANNUAL_RETURN, MIN_DAYS_FOR_RISK } from '../statistics/figure.ts';
 import type { MetricGroup } from './metric.ts';
 
@@ -12,7 +11,8 @@ const BENCHMARK = 'without a day on which both have a return';
 const SLOPE = 'when the benchmark does not move';
 const TRIP = 'without a round trip';
 const LOSS = 'without a loss';
-const FACTORS = 'for fewer than 60 days, or 10 for each factor and the constant';
+const FACTORS =
+  'for fewer than 60 days, or 10 for each factor and the constant; also when a factor does not vary or follows from the others';
 
 export const performanceMetrics: readonly MetricGroup[] = [
   {
@@ -50,7 +50,7 @@ export const performanceMetrics: readonly MetricGroup[] = [
         missing: YEAR,
         also: 'without a drawdown',
       },
-      max_drawdown: { missing: '', unit: 'fraction', source: 'Bacon 2008' },
+      max_drawdown: { missing: '', source: 'Bacon 2008' },
       drawdown: { missing: '', unit: 'fraction', source: 'Bacon 2008' },
       value_at_risk_95: {
         formula: '−(return at rank ⌈n / 20⌉ from the lowest)',
@@ -150,11 +150,12 @@ export const performanceMetrics: readonly MetricGroup[] = [
       months: {},
       years: {},
       drawdowns: { unit: 'fraction' },
-      'ModelDetails.symbols': { definition: definitions.symbols },
+      'ModelDetails.symbols': {},
       cost_sensitivity: { formula: '0, 5, 10, 25 and 50 basis points more' },
       break_even_bps: {
         source: 'Grundy and Martin 2001',
-        missing: 'without orders, and for a model that is behind already',
+        missing:
+          'without orders on the days that have both returns, for a model that is behind already, and when no cost would end its lead',
       },
     },
   },
@@ -189,7 +190,6 @@ export const performanceMetrics: readonly MetricGroup[] = [
       'Style.alpha': {
         definition: 'The return that the factors do not explain, per year, without compounding',
         formula: '252 a',
-        unit: 'fraction',
       },
       alpha_contribution: {
         definition:

@@ -7,8 +7,7 @@ export const sessionFields: Readonly<Record<string, string>> = {
   'ResultsRecord.id': 'The id of the position in the database.',
   'Served.id': 'The provider’s id of the answer.',
   'Decision.id': 'The id of the decision, for `before`.',
-  'McpMessage.id':
-    'Names the request, so that its answer can be recognised; absent in a notification.',
+  'McpMessage.id': 'The id of the request, which the response repeats; absent in a notification.',
   action_id: 'The number of the action on its model-day, from 1.',
   action_type:
     'The action: an order (`buy`, `sell`), a `split`, a `dividend`, an `exchange` and what was `received` in it, or `no_trade`.',
@@ -79,7 +78,7 @@ export const sessionFields: Readonly<Record<string, string>> = {
   'AuditCounts.positions': 'Positions that were computed again.',
   conversation: 'The messages, in order; null unless `include_full_conversation=true`.',
   title: 'The title.',
-  version: 'The version that the session read: the `published_at` of it.',
+  version: 'The version that the session read, by its `published_at`.',
   latest_version:
     'The newest version that is stored now. When it differs, the document has been corrected since.',
   message_index: 'The place of the message in the conversation, from 0.',
@@ -90,10 +89,10 @@ export const sessionFields: Readonly<Record<string, string>> = {
   summary: 'The model’s reasoning that came with the answer; null without any.',
   tool_name: 'The tool whose result this is; null for other messages.',
   tool_input: 'The arguments of the call, as the model sent them; null for other messages.',
-  timestamp: 'When, in UTC.',
+  timestamp: 'When the message was recorded, in UTC.',
   served: 'What the provider reported about itself with the answer; null when it reported nothing.',
   'Model.served':
-    'The models that answered on its completed days, by the provider’s names. Several mean that the provider changed it.',
+    'The models that answered on its completed days, by the provider’s names. More than one means that the provider changed the model.',
   'Served.model': 'The model that answered, by the provider’s name.',
   'ServedModel.model': 'The model that answered, by the provider’s name.',
   system_fingerprint: 'The provider’s fingerprint of the system that answered.',
@@ -113,12 +112,12 @@ export const sessionFields: Readonly<Record<string, string>> = {
   'Decision.detail':
     'Why an order was refused or a model-day failed, or what is wrong with a call; null for an executed order.',
   messages: 'The messages that contain the words, the newest first.',
-  excerpt: 'The beginning of the document, or the part around the words that were searched.',
+  excerpt: 'The beginning of the document, or the part around the words of the search.',
   'FoundMessage.excerpt':
     'The part of the message, of its tool call or of its reasoning that contains the words.',
   matches: 'Where the words are in `excerpt`: start and length of each, in Unicode characters.',
   'SearchResponse.next_before':
-    'The value of `before` for the next page; null when everything has been searched. A page may have few messages, and a next one.',
+    'The value of `before` for the next page; null when everything has been searched. A short page may have a next one.',
 
   // The day of an agent.
   system: 'The system prompt that a model would read.',
@@ -147,12 +146,14 @@ export const sessionFields: Readonly<Record<string, string>> = {
   'TradingDecision.orders':
     'Orders, carried out one after another. A decision has either `orders` or `weights`.',
   weights:
-    'The fraction of the portfolio that each symbol shall be, at most 1 together. What is not named is sold.',
+    'The target fraction of the portfolio for each symbol, at most 1 together. Symbols that are not named are sold.',
   'ToolHolding.price': 'The price that the model decides on.',
   'PriceResult.date': 'The date of the bar.',
   'PriceBar.date': 'The date of the bar.',
-  close: 'The close of the date; absent when unknown.',
-  volume: 'The shares that were traded; absent when unknown.',
+  high: 'The high of the date; absent when unknown, as on the date that is traded.',
+  low: 'The low of the date; absent when unknown, as on the date that is traded.',
+  close: 'The close of the date; absent when unknown, as on the date that is traded.',
+  volume: 'The shares that were traded; absent when unknown, as on the date that is traded.',
   result: 'The result.',
   undated: 'How many articles were left out because their date of publication is unknown.',
   'NewsItem.date': 'The date of publication.',

@@ -29,21 +29,16 @@ const holdingsQuery = v.object({
 });
 
 export const holdingsResponse = namedResponse('HoldingsResponse', {
-  /** The active model-days that match the filters, by date. */
   days: v.array(
     named('DayHoldings', {
       date: dateText,
-      /** Dollars, as are all values. */
       cash: v.number(),
       value: v.number(),
-      /** Share of the value; null when that is 0. */
       cash_weight: figure,
-      /** By value, the largest first. */
       holdings: v.array(
         named('ValuedHolding', {
           symbol: v.string(),
           quantity: count,
-          /** With which the ledger valued a share at the close; null where it had no price. */
           price: figure,
           value: figure,
           weight: figure,
@@ -52,15 +47,12 @@ export const holdingsResponse = namedResponse('HoldingsResponse', {
     }),
   ),
   count,
-  /** Every symbol held at a close of these days, the one with the highest mean weight first. */
   symbols: v.array(
     named('HeldSymbol', {
       symbol: v.string(),
-      /** Closes at which it was held. */
       days: count,
       first_date: dateText,
       last_date: dateText,
-      /** Over all days, 0 on those without it; null where one of its weights is unknown. */
       mean_weight: figure,
       highest_weight: figure,
     }),

@@ -12,15 +12,15 @@ import type { Status } from '../responses.ts';
 export const MISSING = '–';
 
 /** The sign is that of the rounded number: none for zero. */
-const negative = { signDisplay: 'negative' } as const;
-const two = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
-const twoPlaces = new Intl.NumberFormat('en-US', { ...two, ...negative });
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, signDisplay: 'negative' });
+const two = {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 2,
+  signDisplay: 'negative',
+} as const;
+const twoPlaces = new Intl.NumberFormat('en-US', two);
 const signedPlaces = new Intl.NumberFormat('en-US', { ...two, signDisplay: 'exceptZero' });
-const upToFour = new Intl.NumberFormat('en-US', {
-  ...{ ...two, ...negative },
-  maximumFractionDigits: 4,
-});
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, ...negative });
+const upToFour = new Intl.NumberFormat('en-US', { ...two, maximumFractionDigits: 4 });
 
 type MaybeNumber = number | null | undefined;
 

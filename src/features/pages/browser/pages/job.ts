@@ -13,6 +13,7 @@ import {
   entryNames,
 } from '../format.ts';
 import { poll, throttleRefresh } from '../poll.ts';
+import { metricLabel } from '../../../performance/labels.ts';
 import type { Status, ModelReport, Performance } from '../../responses.ts';
 import { heading, type Page } from '../router.ts';
 import { liveTable, numberColumn, textColumn, nameColumn } from '../table.ts';
@@ -94,7 +95,7 @@ function costSection({ performance: first }: Costs): LiveView<Costs> {
     caption: 'Usage and cost of the models',
     rows: [],
     key: ({ model }) => model,
-    sortedBy: 'Cost',
+    sortedBy: metricLabel('cost_usd'),
     columns: [
       nameColumn('Model', 'model', {
         cell: ({ model }) => h('span', link(modelPath(model), model), outsideMark(model)),

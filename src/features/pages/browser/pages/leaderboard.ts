@@ -61,7 +61,7 @@ function leaderboard(performance: Performance, choice: HTMLElement) {
     caption: 'Leaderboard of the models',
     rows: currentRows(),
     key: ({ name }) => name,
-    sortedBy: 'Return',
+    sortedBy: shortLabel('total_return'),
     columns,
   });
   const [ranking, marks, styled, id] = [h('div'), h('div'), h('p.quiet'), newId()];

@@ -21,6 +21,7 @@ import {
   profit,
 } from '../format.ts';
 import type { JobEntry, ModelReport, KnownModels, Performance } from '../../responses.ts';
+import { shortLabel } from '../../../performance/labels.ts';
 import { type Page, heading } from '../router.ts';
 import { lazyFold, link, notFound, section, viewedFile, definitionList } from '../ui.ts';
 import { entryView } from './job-panel.ts';
@@ -255,7 +256,7 @@ function runTable({ runs }: EntryReport, { conventions }: Performance): HTMLElem
   return table<ModelReport>({
     caption: 'Runs of this model',
     rows: runs.toSorted((one, other) => byName(one.model, other.model)),
-    sortedBy: 'Return',
+    sortedBy: shortLabel('total_return'),
     columns: [
       nameColumn('Run', 'model', {
         cell: (run) => h('span', swatch(lineLook(run.model)), runLink(run.model, run.family)),
